@@ -1,0 +1,133 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "welkin/blobs/vfs.hpp"
+#include "welkin/core/bytes.hpp"
+#include "welkin/core/config.hpp"
+#include "welkin/core/id.hpp"
+#include "welkin/core/task.hpp"
+#include "welkin/core/work_pool.hpp"
+#include "welkin/db/db.hpp"
+
+/// Bodies. Content of at most kInlineBytesMax bytes lives in PostgreSQL with its node's transaction; everything above
+/// in chunk files, cut by content above 1 MiB (FastCDC 256 KiB / 1 MiB / 4 MiB). A chunk file's name is never used
+/// twice, `<sha256>.<chunk id in hex>`, in directory (id >> 6) & 0xff; a dying chunk is never revived.
+namespace welkin::blobs {
+
+inline constexpr std::uint64_t kInlineBytesMax = 65'536;
+inline constexpr std::uint32_t kChunkBytesMin = 256 << 10, kChunkBytesAvg = 1 << 20, kChunkBytesMax = 4 << 20;
+inline constexpr std::uint64_t kSingleChunkBytesMax = 1 << 20;  // up to here one chunk, uncut
+inline constexpr std::size_t kBatchChunks = 64;                 // chunks made durable together
+
+struct PlacedChunk {
+  ChunkId id;
+  Sha256 sha256;
+  std::uint32_t size_bytes, crc32;
+};
+
+/// A whole body that is on stable storage (chunks) or in memory (inline), but that no row refers to yet.
+struct Sealed {
+  std::variant<Bytes, std::vector<PlacedChunk>> body;  // chunks: those of the last batch, not yet recorded
+  UploadId upload;                                     // set when earlier batches were recorded under it
+  std::uint64_t size_bytes = 0;
+  std::uint32_t crc32 = 0;
+  Sha256 sha256{};                                     // of the whole body
+  bool is_inline() const { return std::holds_alternative<Bytes>(body); }
+};
+
+/// Takes one body. Nothing is promised before `seal` returns; destroying an unsealed sink removes its spool files
+/// (recorded batches stay with their upload row until it ends).
+class Sink {
+ public:
+  virtual ~Sink() = default;
+  /// Suspends for disk and hash: this is the back-pressure.
+  /// @throws Error no_space; unavailable `store_read_only`
+  virtual Task<> write(ByteView block) = 0;
+  virtual Task<Sealed> seal() = 0;
+  virtual std::uint64_t size_bytes() const = 0;
+};
+
+/// How to read a content, loaded in the transaction that checked the right to it.
+struct ContentView {
+  ContentId id;
+  std::uint64_t size_bytes = 0;
+  Bytes inline_body;                       // when the content is inline
+  struct Part {
+    ChunkId id;
+    Sha256 sha256;
+    std::uint64_t offset;                  // in the content
+    std::uint32_t size_bytes;
+    bool verified;                         // hash seen good within a day
+  };
+  std::vector<Part> parts;                 // those that overlap the slice asked for, in order
+};
+
+class Store {
+ public:
+  struct Options {
+    std::string data_dir;
+    std::uint64_t disk_floor_bytes = 1ull << 30;   // and 2 % of the disk, whichever is more, stay free
+    unsigned gc_grace_seconds = 86'400;
+    std::size_t io_threads = 4;                    // cut, hash, write, read
+    std::size_t sync_threads = 8;                  // fdatasync, fsync
+  };
+  /// Makes directories and store.id on first use (fsynced), checks that the database knows the same store id, that
+  /// spool and blobs are one file system, and that no other process has the store open for this data directory twice.
+  /// @throws std::runtime_error with a clear text
+  Store(db::Db& db, Options options);
+  /// With another Vfs (tests).
+  Store(db::Db& db, Options options, std::unique_ptr<Vfs> vfs);
+  ~Store();
+
+  struct SinkOptions {
+    std::optional<std::uint64_t> size_hint;        // Content-Length: no more and no less is not checked here
+    /// Called at most once, when the body outgrows one batch (64 chunks): makes the `uploads` row its chunks hang on.
+    std::function<Task<UploadId>()> upload;
+  };
+  std::unique_ptr<Sink> sink(SinkOptions options);
+
+  /// Inserts contents (and chunks, references) for sealed bodies, inside the caller's transaction and before it takes
+  /// any drive lock. Set-wise for inline ones. May run again when the transaction is tried again. The rows of
+  /// `Sealed::upload` are joined and its upload_chunks removed.
+  /// @return one content per body, in order
+  std::vector<ContentId> record(db::Tx& tx, const std::vector<const Sealed*>& bodies);
+  /// After the commit: unlinks files that turned out to be duplicates, in the background.
+  void committed(const Sealed& body);
+  /// After a certain rollback: the body is not wanted. Files become orphans and are removed.
+  void abandon(const Sealed& body);
+
+  /// @param slice  loads the chunk list of this part only. @throws Error not_found
+  ContentView view(db::Tx& tx, ContentId content, std::optional<Slice> slice = std::nullopt);
+  /// Feeds `slice` of the content. Chunks not verified within a day are hashed before the first byte of them goes out.
+  /// @throws Error internal `content_damaged` before or in the middle (then the connection is cut)
+  Task<> send(const ContentView& content, Slice slice, ByteSink& out);
+  /// The whole of a content in memory; for small ones. @throws Error too_large
+  Task<Bytes> read_all(const ContentView& content, std::size_t bytes_max);
+
+  /// One turn of the collector: contents past their grace, then chunks, at most `batch_max` of each. Blocks.
+  /// @return how many chunks left the disk
+  unsigned collect(std::size_t batch_max = 200);
+  /// One turn of the sweeper: files without a row, spool leftovers older than a day. Blocks. @return files queued
+  unsigned sweep();
+
+  /// False after a failed fsync, EIO or a read-only remount: writes answer 503 `store_read_only`, reads go on.
+  /// Only `reset_suspect` (welkin doctor --reset-store) clears it.
+  bool writable() const;
+  std::string suspect_reason() const;
+  Space space();
+
+  void close();
+
+  struct Impl;
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace welkin::blobs

@@ -1,0 +1,67 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "welkin/core/bytes.hpp"
+
+namespace welkin::blobs {
+
+/// Places below the data directory that hold bytes. Directories blobs/00..ff are Area{dir 0..255}.
+struct Area {
+  enum class Kind : std::uint8_t { spool, blobs, quarantine } kind = Kind::spool;
+  std::uint8_t directory = 0;  // of blobs
+  friend bool operator==(const Area&, const Area&) = default;
+};
+
+enum class [[nodiscard]] SyncResult : std::uint8_t { ok, failed };
+
+struct Space {
+  std::uint64_t free_bytes = 0, total_bytes = 0, free_inodes = 0;
+};
+
+/// Thrown by Vfs calls. `no_space` is ENOSPC or EDQUOT at create or write; everything else is `io`.
+class VfsError : public std::exception {
+ public:
+  enum class Kind : std::uint8_t { no_space, exists, io };
+  VfsError(Kind kind, std::string what) : kind_(kind), what_(std::move(what)) {}
+  Kind kind() const noexcept { return kind_; }
+  const char* what() const noexcept override { return what_.c_str(); }
+
+ private:
+  Kind kind_;
+  std::string what_;
+};
+
+class VfsFile {
+ public:
+  virtual ~VfsFile() = default;
+  /// A descriptor for sendfile; -1 where there is none (simulation).
+  virtual int descriptor() const = 0;
+};
+using File = std::unique_ptr<VfsFile>;
+
+/// Every file call of the chunk store. Two implementations: PosixVfs, and SimVfs (tests/blobs), which loses power.
+/// Synchronous; called on pool threads. Names have no '/'. Opens follow no links and stay beneath the root.
+class Vfs {
+ public:
+  virtual ~Vfs() = default;
+  virtual File create(Area area, const std::string& name) = 0;   // O_EXCL, mode 0600
+  virtual std::optional<File> open(Area area, const std::string& name) = 0;  // read only; nullopt: not there
+  virtual void write(VfsFile& file, std::uint64_t at, ByteView bytes) = 0;
+  virtual std::size_t read(VfsFile& file, std::uint64_t at, std::span<std::byte> out) = 0;
+  virtual void start_writeback(VfsFile& file) = 0;               // a hint, never a durability step
+  virtual SyncResult sync(VfsFile& file) = 0;                    // at most once per file; failure is final
+  virtual void place(const std::string& spool_name, Area to, const std::string& name) = 0;  // rename, never replaces
+  virtual bool exists(Area area, const std::string& name) = 0;
+  virtual std::optional<std::uint64_t> size(Area area, const std::string& name) = 0;
+  virtual bool remove(Area area, const std::string& name) = 0;   // false: was not there
+  virtual SyncResult sync_dir(Area area) = 0;
+  virtual std::vector<std::string> list(Area area, const std::string& after, std::size_t limit) = 0;  // in byte order
+  virtual Space space() = 0;
+};
+
+}  // namespace welkin::blobs
