@@ -1,0 +1,19 @@
+#pragma once
+#include "welkin/core/config.hpp"
+#include "welkin/files/files.hpp"
+#include "welkin/http/router.hpp"
+#include "welkin/people/people.hpp"
+
+namespace welkin::dav {
+
+struct Services {
+  people::People& people;
+  files::Files& files;
+  const Config& config;
+  const Clock& clock;
+};
+
+/// Adds the routes below /webdav.
+void mount(http::Router& router, const Services& services);
+
+}  // namespace welkin::dav

@@ -1,0 +1,29 @@
+#pragma once
+#include "welkin/http/router.hpp"
+#include "welkin/rest/rest.hpp"
+
+/// The families of routes; each lives in the .cpp of its name and is called once by rest::mount.
+namespace welkin::rest {
+
+/// The scopes a family adds its routes to. Errors are answered in all of them; `open` knows nobody, `user` demands a
+/// signed-in user (Bearer, session cookie with CSRF proof, or an app password with the REST protocol), `admin` demands a
+/// session of an administrator.
+struct Scopes {
+  http::Router::Scope open, user, admin;
+};
+
+void mount_system(Scopes& s, const Services& services, std::function<Task<std::string>()> healthy);  // health, version
+void mount_setup(Scopes& s, const Services& services);          // set-up page, POST /api/setup
+void mount_auth(Scopes& s, const Services& services);           // login, refresh, logout, me, password, sessions
+void mount_app_passwords(Scopes& s, const Services& services);
+void mount_admin(Scopes& s, const Services& services);
+void mount_folders(Scopes& s, const Services& services);
+void mount_files(Scopes& s, const Services& services);
+
+/// errors.cpp: the one place where an exception becomes a REST answer.
+http::Middleware answer_errors();
+/// authenticate.cpp
+http::Middleware require_user(const Services& services);
+http::Middleware require_admin(const Services& services);
+
+}  // namespace welkin::rest
