@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -33,6 +34,7 @@ std::string_view reason(Status s);
 Status status_of(Errc code);
 
 /// Header fields in order of arrival. Names compare without case. Few fields: a linear search wins.
+/// Clearing keeps the strings' memory (bounded), so that a kept-alive connection stops allocating.
 class Fields {
  public:
   struct Field {
@@ -44,15 +46,17 @@ class Fields {
   /// All values of `name` joined with ", " (RFC 9110 §5.3).
   std::string joined(std::string_view name) const;
   void add(std::string_view name, std::string_view value);
+  /// Replaces the first `name` and drops further ones; adds it when absent.
   void set(std::string_view name, std::string_view value);
   void remove(std::string_view name);
-  void clear() { fields_.clear(); }
+  void clear();
   auto begin() const { return fields_.begin(); }
-  auto end() const { return fields_.end(); }
-  std::size_t size() const { return fields_.size(); }
+  auto end() const { return fields_.begin() + static_cast<std::ptrdiff_t>(count_); }
+  std::size_t size() const { return count_; }
 
  private:
-  std::vector<Field> fields_;
+  std::vector<Field> fields_;  // the first count_ are in use
+  std::size_t count_ = 0;
 };
 
 }  // namespace welkin::http

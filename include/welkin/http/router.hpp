@@ -18,6 +18,7 @@ using Middleware = std::function<Task<>(const Handler& next, Request&, Reply&)>;
 
 /// Who may reach a route at all; what he may do with which thing there is decided by the gate.
 enum class Access : std::uint8_t {
+  unset,    // left out: the router refuses the route
   open,     // nobody needs to be known
   user,     // a signed-in user
   admin,    // a signed-in administrator, by session, never by app password
@@ -29,7 +30,7 @@ struct Route {
   Method method;
   std::string pattern;   // "/api/files/{id}", "/webdav/{*path}"
   std::string name;      // "files.get": metrics, log, OpenAPI operation id
-  Access access;
+  Access access = Access::unset;
   std::string resource;  // what is acted on: "file", "folder", "session", "-"
   std::string action;    // "read", "create", "update", "delete", "manage", "-"
 };
