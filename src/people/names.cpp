@@ -121,10 +121,15 @@ std::string login_key(std::string_view typed) {
 }
 
 std::string clean_line(std::string_view s, std::size_t bytes_max) {
-  std::string line = log::one_line(s.substr(0, bytes_max));
-  if (line.size() > bytes_max) {
+  if (s.size() > bytes_max) {
+    std::size_t end = bytes_max;  // not in the middle of a character
+    while (end > 0 && (static_cast<unsigned char>(s[end]) & 0xc0) == 0x80) --end;
+    s = s.substr(0, end);
+  }
+  std::string line = log::one_line(s);
+  if (line.size() > bytes_max) {  // what is escaped is longer than it was
     line.resize(bytes_max);
-    while (!line.empty() && !text::is_utf8(line)) line.pop_back();
+    while (!text::is_utf8(line)) line.pop_back();
   }
   return line;
 }

@@ -110,7 +110,8 @@ TEST(Turnstile, OneAtATimeOnManyThreads) {
   std::vector<asio::executor_work_guard<Executor>> guards;
   for (auto& loop : loops) guards.emplace_back(loop->get_executor());
   for (int i = 0; i < 60; ++i)
-    asio::co_spawn(loops[static_cast<std::size_t>(i) % loops.size()]->get_executor(), cross(c, "alice"), asio::detached);
+    asio::co_spawn(loops[static_cast<std::size_t>(i) % loops.size()]->get_executor(), cross(c, "alice"),
+                   asio::detached);
   std::vector<std::thread> threads;
   for (auto& loop : loops) threads.emplace_back([&loop] { loop->run(); });
   while (c.done + c.refused < 60) std::this_thread::sleep_for(1ms);
@@ -151,7 +152,8 @@ TEST(CredentialMemory, ForgetsWithTheGenerationTheAccountAndTheClock) {
   memory.remember(key, UserId{7}, 1, true, 1000);
   EXPECT_EQ(memory.recall(key, UserId{8}, 1, 1000), Answer::unknown);
   memory.remember(key, UserId{7}, 1, true, 1000);
-  EXPECT_EQ(memory.recall(key, UserId{7}, 1, 999), Answer::unknown) << "a clock set back must not lengthen a life";
+  EXPECT_EQ(memory.recall(key, UserId{7}, 1, 999), Answer::unknown)
+      << "a clock set back must not lengthen a life";
   memory.remember(key, UserId{}, 0, false, 1000);
   EXPECT_EQ(memory.recall(key, UserId{}, 0, 60'001'000), Answer::wrong);
   EXPECT_EQ(memory.recall(key, UserId{9}, 1, 60'001'000), Answer::unknown) << "the name has become somebody";
@@ -236,7 +238,8 @@ TEST(Hasher, HashesAgainWhenTheCostChanged) {
 TEST(Hasher, ABrokenStoredStringIsOnlyWrong) {
   const auto config = cheap();
   Hasher hasher(config);
-  for (const char* phc : {"", "x", "$argon2id$", "$argon2id$v=19$m=64,t=1,p=1$$", "$2y$10$abcdefghijklmnopqrstuv"}) {
+  for (const char* phc :
+       {"", "x", "$argon2id$", "$argon2id$v=19$m=64,t=1,p=1$$", "$2y$10$abcdefghijklmnopqrstuv"}) {
     asio::io_context loop;
     Hasher::Verdict out;
     out.right = true;

@@ -30,12 +30,28 @@ TEST(UserNames, AreFolded) {
 
 TEST(UserNames, RefuseWhatCouldBeAPathOrSomebodyElse) {
   const std::string nul("ab\0c", 4);
-  for (const std::string& name :
-       {std::string(), std::string(65, 'a'), std::string("a b"), std::string("a/b"), std::string(".."), std::string("."),
-        std::string(".a"), std::string("a."), std::string("-a"), std::string("a-"), std::string("a@b.c"),
-        std::string("ä"), std::string("\xff"), std::string("a\n"), nul, std::string("a%2fb"), std::string("<b>"),
-        std::string("remote.php"), std::string("Public"), std::string("WEBDAV"), std::string("trashbin"),
-        std::string("\xD0\xB0lice")})
+  for (const std::string& name : {std::string(),
+                                  std::string(65, 'a'),
+                                  std::string("a b"),
+                                  std::string("a/b"),
+                                  std::string(".."),
+                                  std::string("."),
+                                  std::string(".a"),
+                                  std::string("a."),
+                                  std::string("-a"),
+                                  std::string("a-"),
+                                  std::string("a@b.c"),
+                                  std::string("ä"),
+                                  std::string("\xff"),
+                                  std::string("a\n"),
+                                  nul,
+                                  std::string("a%2fb"),
+                                  std::string("<b>"),
+                                  std::string("remote.php"),
+                                  std::string("Public"),
+                                  std::string("WEBDAV"),
+                                  std::string("trashbin"),
+                                  std::string("\xD0\xB0lice")})
     EXPECT_EQ(slug_of([&] { require_user_name(name); }), "bad_user_name") << text::hex(as_bytes(name));
 }
 
@@ -59,8 +75,8 @@ TEST(Emails, AreFoldedAndOptional) {
 
 TEST(Emails, RefuseWhatIsNone) {
   for (const std::string email :
-       {"a", "@b.c", "a@", "a@b", "a@b.", "a@.b", "a@b..c", "a@-b.c", "a@b@c.d", "a b@c.d", "<a@b.c>", "a@b.c\r\nBcc: x",
-        "a\"@b.c", "a@b.c,d@e.f", "a&b@c.d"})
+       {"a", "@b.c", "a@", "a@b", "a@b.", "a@.b", "a@b..c", "a@-b.c", "a@b@c.d", "a b@c.d", "<a@b.c>",
+        "a@b.c\r\nBcc: x", "a\"@b.c", "a@b.c,d@e.f", "a&b@c.d"})
     EXPECT_EQ(slug_of([&] { require_email(email); }), "bad_email") << email;
   EXPECT_EQ(slug_of([] { require_email(std::string(250, 'a') + "@b.cd"); }), "bad_email");
   EXPECT_EQ(slug_of([] { require_email("a\xff@b.c"); }), "bad_email");
@@ -90,7 +106,7 @@ TEST(LoginKey, IsBoundedWhateverIsTyped) {
 
 TEST(CleanLine, IsUtf8AndOneLine) {
   for (const std::string& raw : {std::string("a\r\nb"), std::string("\xff\xfe"), std::string("ok"),
-                                std::string(1000, '\x01'), std::string("é") + std::string(99, 'x')}) {
+                                 std::string(1000, '\x01'), std::string("é") + std::string(99, 'x')}) {
     const auto line = clean_line(raw, 100);
     EXPECT_TRUE(text::is_utf8(line));
     EXPECT_LE(line.size(), 100u);
