@@ -132,6 +132,8 @@ bool boolean_of(const char* name, const json& v) {
 json parse_json(std::string_view text) {
   // RFC 8259 §8.1: no byte order mark. The library would skip one silently.
   if (text.substr(0, 3) == "\xEF\xBB\xBF") refuse(0, "a byte order mark");
+  // The library takes NUL for the end of the input, and would not look at what follows.
+  if (const auto nul = text.find('\0'); nul != std::string_view::npos) refuse(nul + 1, "a NUL byte");
   Builder builder(text);
   json::sax_parse(text.begin(), text.end(), &builder);
   return builder.take();

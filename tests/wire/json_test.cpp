@@ -78,6 +78,8 @@ TEST(Json, RefusesWhatIsNoJson) {
   }
   const std::string nul("[1]\0", 4);
   EXPECT_EQ(refusal([&] { parse_json(nul); }).slug, "bad_json");
+  const std::string hidden("[1]\0[2]", 7);
+  EXPECT_EQ(refusal([&] { parse_json(hidden); }).slug, "bad_json");
 }
 
 TEST(Json, SaysWhere) {
