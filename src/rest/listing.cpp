@@ -101,11 +101,6 @@ constexpr OrderName kOrders[] = {
     {"size", files::OrderBy::size},
 };
 
-struct ResourcesQuery {
-  files::ListQuery list;
-  std::string scope;  // what a cursor must have been made for
-};
-
 void read_types(const std::string& value, files::ListQuery& list) {
   list.folders = list.files = false;
   for (const auto type : text::split(value, ',')) {
@@ -119,34 +114,25 @@ void read_types(const std::string& value, files::ListQuery& list) {
   }
 }
 
-ResourcesQuery read_resources_query(const Request& rq) {
-  ResourcesQuery out;
-  std::string_view order = "name";
+files::ListQuery read_resources_query(const Request& rq) {
+  files::ListQuery out;
   if (const auto value = rq.query("order_by")) {
     const auto* found =
         std::find_if(std::begin(kOrders), std::end(kOrders), [&](auto& o) { return o.name == *value; });
     if (found == std::end(kOrders)) bad_query("order_by", "one of name, type, modified_at, created_at, size");
-    out.list.order_by = found->order;
-    order = found->name;
+    out.order_by = found->order;
   }
   if (const auto value = rq.query("reverse")) {
-    out.list.reverse = *value == "true" || *value == "1";
-    if (!out.list.reverse && *value != "false" && *value != "0") bad_query("reverse", "true or false");
+    out.reverse = *value == "true" || *value == "1";
+    if (!out.reverse && *value != "false" && *value != "0") bad_query("reverse", "true or false");
   }
-  if (const auto value = rq.query("resource_types"); value && !value->empty()) read_types(*value, out.list);
+  if (const auto value = rq.query("resource_types"); value && !value->empty()) read_types(*value, out);
   if (const auto value = rq.query("limit")) {
     const auto n = text::number(*value);
     if (!n) bad_query("limit", "a number from 1 to 200");
-    out.list.limit = static_cast<int>(std::clamp<std::uint64_t>(*n, 1, 200));
+    out.limit = static_cast<int>(std::clamp<std::uint64_t>(*n, 1, 200));
   }
-  out.scope = "1|" + std::string(order) + (out.list.reverse ? "|-|" : "|+|") + (out.list.folders ? "d" : "") +
-              (out.list.files ? "f" : "") + "|";
-  if (const auto value = rq.query("cursor")) {
-    const auto decoded = text::from_base64url(*value);
-    if (decoded && as_text(*decoded).starts_with(out.scope)) {
-      out.list.after = as_text(*decoded).substr(out.scope.size());
-    }
-  }
+  out.after = rq.query("cursor").value_or("");  // says itself for which order it was made
   return out;
 }
 
@@ -211,25 +197,23 @@ void write_resources(const PublicIds& ids, const Caller& caller, const files::Pa
     json.end_object();
   }
   json.end_array();
-  if (!next_cursor.empty()) json.field("next_cursor", next_cursor);
+  if (!page.next.empty()) json.field("next_cursor", page.next);
   json.end_object();
 }
 
 Task<> send_resources(const Services& services, Request& rq, Reply& rp, NodeId folder) {
   const auto query = read_resources_query(rq);
-  const auto page = co_await services.files.list(rq.caller(), folder, query.list);
+  const auto page = co_await services.files.list(rq.caller(), folder, query);
   const std::string path = co_await services.files.path(rq.caller(), folder);
+  // The target names order, types, limit and cursor; another writing of the same query is another tag, no
+  // harm.
   const std::string user = std::to_string(rq.caller().user.value);
-  const std::string etag =
-      listing_etag({query.scope, query.list.after, std::to_string(query.list.limit), page.version,
-                    std::to_string(page.items.size()), page.next, path, user});
-  if (not_modified(rq, rp, etag)) {
+  if (not_modified(rq, rp, listing_etag({rq.raw_query(), page.version, page.next, path, user}))) {
     co_await rp.send(Status::not_modified);
     co_return;
   }
-  const std::string cursor = page.next.empty() ? "" : text::base64url(as_bytes(query.scope + page.next));
   std::string json;
-  write_resources(services.ids, rq.caller(), page, path, cursor, json);
+  write_resources(services.ids, rq.caller(), page, path, json);
   co_await send_json_text(rp, Status::ok, std::move(json));
 }
 

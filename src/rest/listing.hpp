@@ -28,6 +28,6 @@ Task<> send_numbered_folders(const Services& services, http::Request& rq, http::
 
 /// A page of send_resources as JSON. Apart for the benches.
 void write_resources(const PublicIds& ids, const Caller& caller, const files::Page& page,
-                     std::string_view folder_path, std::string_view next_cursor, std::string& out);
+                     std::string_view folder_path, std::string& out);
 
 }  // namespace welkin::rest

@@ -6,9 +6,11 @@
 namespace welkin::rest {
 namespace {
 
-NodeId require_id(const Services& services, IdKind kind, std::string_view text, const char* missing) {
+NodeId require_id(const Services& services, IdKind kind, std::string_view text) {
   const auto key = services.ids.decode(kind, text);
-  if (!key) throw Error(Errc::not_found, "not_found", missing);
+  // Word for word what files says of what is not there or not his, so that nothing can be told from the
+  // answer.
+  if (!key) throw Error(Errc::not_found, "not_found", "not found");
   return NodeId{*key};
 }
 
@@ -23,11 +25,11 @@ void append_hex(std::string& out, const Sha256& digest) {
 }  // namespace
 
 NodeId folder_id(const Services& services, std::string_view text) {
-  return require_id(services, IdKind::folder, text, "Folder not found");
+  return require_id(services, IdKind::folder, text);
 }
 
 NodeId file_id(const Services& services, std::string_view text) {
-  return require_id(services, IdKind::file, text, "File not found");
+  return require_id(services, IdKind::file, text);
 }
 
 Task<NodeId> home_id(const Services& services, const Caller& caller) {

@@ -19,6 +19,7 @@ using http::Status;
 constexpr std::size_t kIdTextMax = 64;
 constexpr std::int64_t kMtimeMax = 253'402'300'799;  // the last second of the year 9999
 
+/// A body that is not simply the file would be stored as it came, to be found broken much later.
 void require_plain_body(const http::Fields& headers) {
   const auto coding = headers.get("content-encoding");
   if (!coding.empty() && !text::iequals(coding, "identity")) {
@@ -92,7 +93,8 @@ Task<> add_unmodified_since(const Services& services, const Request& rq, files::
   if (options.target.file) {
     present = co_await services.files.node(rq.caller(), options.target.file);
   } else {
-    present = co_await services.files.child(rq.caller(), options.target.parent, options.target.name);
+    auto name = files::require_name(options.target.name, files::Kind::file);
+    present = co_await services.files.child(rq.caller(), options.target.parent, std::move(name));
   }
   if (!present) co_return;
   if (times::seconds(present->modified_at) > times::seconds(*since)) {
@@ -151,26 +153,15 @@ std::optional<Sha256> declared_digest(const http::Fields& headers) {
   return representation ? representation : content;
 }
 
-std::string client_type(std::string_view content_type) {
-  std::string type = text::lower(text::trim(content_type.substr(0, content_type.find(';'))));
-  const auto slash = type.find('/');
-  const bool well_formed =
-      type.size() <= 127 && slash != 0 && slash != std::string::npos && slash + 1 < type.size() &&
-      type.find('/', slash + 1) == std::string::npos && std::all_of(type.begin(), type.end(), [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-               (c != '\0' && std::string_view("!#$&-^_.+/").find(c) != std::string_view::npos);
-      });
-  // What tools put there by themselves when nobody named a type.
-  if (!well_formed || type == "application/x-www-form-urlencoded" || type == "multipart/form-data") return "";
-  return type;
-}
-
 Task<> receive_raw(const Services& services, Request& rq, Reply& rp, files::Target target) {
   require_plain_body(rq.headers());
+  if (text::lower(rq.header("content-type")).starts_with("multipart/form-data")) {
+    throw Error(Errc::unsupported_media_type, "form_body", "Send the file itself as the body, not a form");
+  }
   files::UploadOptions options;
   options.target = std::move(target);
   options.size_hint = rq.content_length();
-  options.mime_type = client_type(rq.header("content-type"));
+  options.mime_type = rq.header("content-type");
   options.modified_at = client_mtime(rq.headers());
   options.expect = expectation(rq.headers());
   options.sha256 = declared_digest(rq.headers());
@@ -202,7 +193,7 @@ Task<> receive_form(const Services& services, Request& rq, Reply& rp) {
       files::UploadOptions options;
       options.target.parent = folder;
       options.target.name = part->filename.value_or("");
-      options.mime_type = client_type(part->content_type);
+      options.mime_type = part->content_type;
       options.overwrite = false;
       upload = co_await services.files.begin_upload(rq.caller(), std::move(options));
       co_await copy(form, *upload);

@@ -11,7 +11,7 @@ files::Expect expectation(const http::Fields& headers);
 /// and If-Match, If-None-Match, If-Unmodified-Since. Answers 201 or 200 with the File.
 /// @throws Error invalid `bad_digest`, `digest_mismatch`, `bad_mtime`, `content_range`;
 /// unsupported_media_type
-///         `content_encoding`; and what files::begin_upload and Upload throw
+///         `content_encoding`, `form_body`; and what files::begin_upload and Upload throw
 Task<> receive_raw(const Services& services, http::Request& rq, http::Reply& rp, files::Target target);
 
 /// POST /api/files/upload: `folder_id` (absent: the home), then the first `file`. Never overwrites. 201 with
@@ -23,9 +23,5 @@ Task<> receive_form(const Services& services, http::Request& rq, http::Reply& rp
 /// content coding); nullopt when neither names that algorithm. @throws Error invalid `bad_digest`,
 /// `digest_mismatch`
 std::optional<Sha256> declared_digest(const http::Fields& headers);
-
-/// The media type of a Content-Type without its parameters, lowered; "" when it is none or says nothing about
-/// a file.
-std::string client_type(std::string_view content_type);
 
 }  // namespace welkin::rest
