@@ -1,5 +1,7 @@
 #include "rest/listing.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <initializer_list>
 #include <iterator>
@@ -181,7 +183,7 @@ Task<> send_children(const Services& services, Request& rq, Reply& rp, NodeId fo
 }
 
 void write_resources(const PublicIds& ids, const Caller& caller, const files::Page& page,
-                     std::string_view folder_path, std::string_view next_cursor, std::string& out) {
+                     std::string_view folder_path, std::string& out) {
   out.reserve(out.size() + page.items.size() * kRowBytesGuess + 64);
   wire::JsonWriter json(out);
   NodeWriter nodes(ids, caller, json);
@@ -205,10 +207,10 @@ Task<> send_resources(const Services& services, Request& rq, Reply& rp, NodeId f
   const auto query = read_resources_query(rq);
   const auto page = co_await services.files.list(rq.caller(), folder, query);
   const std::string path = co_await services.files.path(rq.caller(), folder);
-  // The target names order, types, limit and cursor; another writing of the same query is another tag, no
-  // harm.
+  const std::string asked = fmt::format("{}{}{}{} {} {}", static_cast<int>(query.order_by), query.reverse,
+                                        query.folders, query.files, query.limit, query.after);
   const std::string user = std::to_string(rq.caller().user.value);
-  if (not_modified(rq, rp, listing_etag({rq.raw_query(), page.version, page.next, path, user}))) {
+  if (not_modified(rq, rp, listing_etag({asked, page.version, page.next, path, user}))) {
     co_await rp.send(Status::not_modified);
     co_return;
   }
