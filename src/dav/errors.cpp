@@ -27,6 +27,10 @@ constexpr Precondition kPreconditions[] = {
 };
 
 Task<> answer(const Problem& problem, http::Reply& rp) {
+  // What was set for a success is not true of the error, but for what the address takes.
+  const std::string allow(rp.headers().get("Allow"));
+  rp.headers().clear();
+  if (!allow.empty()) rp.set("Allow", allow);
   if (problem.status == http::Status::unauthorized) {
     rp.set("WWW-Authenticate", "Basic realm=\"Welkin\", charset=\"UTF-8\"");
   }

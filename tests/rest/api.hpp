@@ -19,7 +19,8 @@ struct Api : ::testing::Test {
 
   /// Makes a folder over the socket. @return its id
   std::string make_folder(const std::string& parent, const std::string& name) {
-    const auto made = api.json("POST", "/api/folders", nlohmann::json{{"name", name}, {"parent_id", parent}}.dump());
+    const auto made =
+        api.json("POST", "/api/folders", nlohmann::json{{"name", name}, {"parent_id", parent}}.dump());
     EXPECT_EQ(made.status, 201) << made.body;
     return json_of(made).value("id", "");
   }

@@ -18,10 +18,11 @@ struct FileRoutes : Api {
 TEST_F(FileRoutes, HaveEveryFieldOfTheContract) {
   const auto folder = make_folder(root_id, "Docs");
   const auto file = put(folder, "report.pdf", std::string(1536, 'p'), {{"Content-Type", "application/pdf"}});
-  const std::set<std::string> wanted = {"id",          "name",         "path",     "size",       "mime_type",
-                                        "folder_id",   "created_at",   "modified_at", "icon_class", "icon_special_class",
-                                        "category",    "size_formatted", "owner_id", "created_by", "drive_id",
-                                        "etag",        "content_hash", "is_favorite", "is_shared"};
+  const std::set<std::string> wanted = {
+      "id",        "name",           "path",        "size",       "mime_type",
+      "folder_id", "created_at",     "modified_at", "icon_class", "icon_special_class",
+      "category",  "size_formatted", "owner_id",    "created_by", "drive_id",
+      "etag",      "content_hash",   "is_favorite", "is_shared"};
   std::set<std::string> got;
   for (const auto& [key, _] : file.items()) got.insert(key);
   EXPECT_EQ(got, wanted);
@@ -55,7 +56,8 @@ TEST_F(FileRoutes, GiveTheBytesBack) {
     const auto head = api.send("HEAD", "/api/files/" + id);
     EXPECT_EQ(head.status, 200);
     EXPECT_EQ(head.body, "");
-    for (const char* name : {"content-length", "etag", "last-modified", "content-type", "content-disposition"}) {
+    for (const char* name :
+         {"content-length", "etag", "last-modified", "content-type", "content-disposition"}) {
       EXPECT_EQ(head.header(name), got.header(name)) << name;
     }
   }
@@ -84,15 +86,16 @@ TEST_F(FileRoutes, GiveRanges) {
       const auto part = api.get(url, {{"Range", r.range}});
       EXPECT_EQ(part.status, 206) << r.range;
       EXPECT_TRUE(part.body == body.substr(r.from, r.length)) << r.range;
-      EXPECT_EQ(part.header("content-range"),
-                "bytes " + std::to_string(r.from) + "-" + std::to_string(r.from + r.length - 1) + "/" + total);
+      EXPECT_EQ(part.header("content-range"), "bytes " + std::to_string(r.from) + "-" +
+                                                  std::to_string(r.from + r.length - 1) + "/" + total);
       EXPECT_EQ(part.header("etag"), etag);
     }
     for (const std::string range : {"bytes=" + total + "-", std::string("bytes=-0")}) {
       const auto none = api.get(url, {{"Range", range}});
       EXPECT_EQ(none.status, 416) << range;
       EXPECT_EQ(none.header("content-range"), "bytes */" + total);
-      EXPECT_EQ(api.get(url, {{"Range", range}, {"If-None-Match", etag}}).status, 304) << "conditions come first";
+      EXPECT_EQ(api.get(url, {{"Range", range}, {"If-None-Match", etag}}).status, 304)
+          << "conditions come first";
     }
     for (const char* range : {"bytes=5-2", "lines=1-2", "bytes=", "bytes=a-b"}) {
       const auto all = api.get(url, {{"Range", range}});
@@ -156,13 +159,16 @@ TEST_F(FileRoutes, NeverLetABrowserRunThem) {
       if (kind.shown_inline && *query != '\0') {
         EXPECT_EQ(disposition.substr(0, 6), "inline") << disposition;
       }
-      EXPECT_NE(disposition.find(std::string("filename*=UTF-8''") + kind.name), std::string::npos) << disposition;
+      EXPECT_NE(disposition.find(std::string("filename*=UTF-8''") + kind.name), std::string::npos)
+          << disposition;
     }
   }
 }
 
 TEST_F(FileRoutes, KeepNamesOutOfHeaders) {
-  for (const std::string name : {"a\"b.txt", "a;b.txt", "semi; filename=evil.exe", "é漢.txt", "\xE2\x80\xAE" "cod.exe",
+  for (const std::string name : {"a\"b.txt", "a;b.txt", "semi; filename=evil.exe", "é漢.txt",
+                                 "\xE2\x80\xAE"
+                                 "cod.exe",
                                  "per%0d%0acent", "'quotes'", "  spaces  "}) {
     const auto got = api.get("/api/files/" + stored(name, "x"));
     const auto disposition = got.header("content-disposition");
@@ -210,7 +216,8 @@ TEST_F(FileRoutes, AreMoved) {
   EXPECT_EQ(json_of(moved)["path"], "/d/a.txt");
   stored("a.txt", "another");
   expect_error(api.json("PUT", url, R"({"folder_id":null})"), 409, "exists");
-  expect_error(api.json("PUT", url, json{{"folder_id", server.folder_id(NodeId{1'000'000'000})}}.dump()), 404, "not_found");
+  expect_error(api.json("PUT", url, json{{"folder_id", server.folder_id(NodeId{1'000'000'000})}}.dump()), 404,
+               "not_found");
   expect_error(api.json("PUT", url, json{{"folder_id", id}}.dump()), 404, "not_found");
   expect_error(api.json("PUT", url, "{}"), 422, "missing_field");
 }

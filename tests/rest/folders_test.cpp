@@ -30,10 +30,10 @@ TEST_F(Folders, HaveEveryFieldOfTheContract) {
   ASSERT_EQ(made.status, 201) << made.body;
   const auto folder = json_of(made);
   EXPECT_EQ(made.header("location"), "/api/folders/" + folder["id"].get<std::string>());
-  const std::set<std::string> wanted = {"id",         "name",        "path",       "parent_id",          "owner_id",
-                                        "created_by", "created_at",  "modified_at", "is_root",           "icon_class",
-                                        "category",   "drive_id",    "etag",       "icon_special_class", "is_favorite",
-                                        "is_shared"};
+  const std::set<std::string> wanted = {
+      "id",          "name",     "path",       "parent_id", "owner_id", "created_by", "created_at",
+      "modified_at", "is_root",  "icon_class", "category",  "drive_id", "etag",       "icon_special_class",
+      "is_favorite", "is_shared"};
   std::set<std::string> got;
   for (const auto& [key, _] : folder.items()) got.insert(key);
   EXPECT_EQ(got, wanted);
@@ -70,8 +70,11 @@ TEST_F(Folders, GoWhereTheyAreToldTo) {
 
 TEST_F(Folders, KeepAnyGoodName) {
   for (const std::string name :
-       {"é", "漢字", "😀👩‍👩‍👧‍👦", " lead and trail ", ".hidden", "dots...", "CON", "a:b*c?<d>|\"e\"", "100%25 %2F", "a&b#c;d",
-        "<script>alert(1)</script>", "\xE2\x80\xAE" "evil.txt", "'; drop table nodes; --", "\xF0\x9D\x95\x8F"}) {
+       {"é", "漢字", "😀👩‍👩‍👧‍👦", " lead and trail ", ".hidden", "dots...", "CON",
+        "a:b*c?<d>|\"e\"", "100%25 %2F", "a&b#c;d", "<script>alert(1)</script>",
+        "\xE2\x80\xAE"
+        "evil.txt",
+        "'; drop table nodes; --", "\xF0\x9D\x95\x8F"}) {
     const auto made = api.json("POST", "/api/folders", json{{"name", name}, {"parent_id", root_id}}.dump());
     ASSERT_EQ(made.status, 201) << name << made.body;
     EXPECT_EQ(json_of(made)["name"], name);
@@ -85,14 +88,15 @@ TEST_F(Folders, KeepAnyGoodName) {
 }
 
 TEST_F(Folders, RefuseBadNames) {
-  for (const std::string name : {"", ".", "..", "a/b", "/", "a\\b", "tab\there", "line\nbreak", "\x7f",
-                                 "\xC2\x85", "\x01"}) {
+  for (const std::string name :
+       {"", ".", "..", "a/b", "/", "a\\b", "tab\there", "line\nbreak", "\x7f", "\xC2\x85", "\x01"}) {
     const auto made = api.json("POST", "/api/folders", json{{"name", name}}.dump());
     expect_error(made, 400, "bad_name", name);
     EXPECT_EQ(json_of(made)["error_type"], "Invalid Input");
     EXPECT_EQ(json_of(made)["message"].get<std::string>().substr(0, 19), "Invalid folder name");
   }
-  expect_error(api.json("POST", "/api/folders", json{{"name", std::string(256, 'n')}}.dump()), 400, "bad_name");
+  expect_error(api.json("POST", "/api/folders", json{{"name", std::string(256, 'n')}}.dump()), 400,
+               "bad_name");
   expect_error(api.json("POST", "/api/folders", R"({"name":"a\u0000b"})"), 422, "bad_field");
   EXPECT_TRUE(names_in(root_id).empty());
 }
@@ -172,8 +176,8 @@ TEST_F(Folders, ChangesCanDemandWhatTheySaw) {
   const auto etag = '"' + json_of(api.get(url))["etag"].get<std::string>() + '"';
   make_folder(a, "changes it");
   for (const auto& [method, path, body] :
-       {std::tuple{"PUT", url + "/rename", R"({"name":"x"})"}, std::tuple{"PUT", url + "/move", R"({"parent_id":null})"},
-        std::tuple{"DELETE", url, ""}}) {
+       {std::tuple{"PUT", url + "/rename", R"({"name":"x"})"},
+        std::tuple{"PUT", url + "/move", R"({"parent_id":null})"}, std::tuple{"DELETE", url, ""}}) {
     expect_error(api.json(method, path, body, {{"If-Match", etag}}), 412, "precondition_failed", path);
     expect_error(api.json(method, path, body, {{"If-None-Match", "*"}}), 412, "precondition_failed", path);
     expect_error(api.json(method, path, body, {{"If-Match", "no quotes"}}), 400, "bad_precondition", path);
@@ -193,7 +197,8 @@ TEST_F(Folders, NestToALimit) {
   EXPECT_GE(made, 100);
   EXPECT_LT(made, 200);
   const auto id = server.folder_id(deepest);
-  expect_error(api.json("POST", "/api/folders", json{{"name", "d"}, {"parent_id", id}}.dump()), 400, "too_deep");
+  expect_error(api.json("POST", "/api/folders", json{{"name", "d"}, {"parent_id", id}}.dump()), 400,
+               "too_deep");
   EXPECT_EQ(json_of(api.get("/api/folders/" + id + "/ancestors")).size(), static_cast<std::size_t>(made) + 1);
 }
 
@@ -210,10 +215,13 @@ TEST_F(Folders, OfOthersAreNotThere) {
     same.erase("request_id");
     EXPECT_EQ(same, other) << "what is there must look like what is not";
   }
-  expect_error(api.json("POST", "/api/folders", json{{"name", "x"}, {"parent_id", theirs}}.dump()), 404, "not_found");
+  expect_error(api.json("POST", "/api/folders", json{{"name", "x"}, {"parent_id", theirs}}.dump()), 404,
+               "not_found");
   expect_error(api.json("PUT", "/api/folders/" + theirs + "/rename", R"({"name":"x"})"), 404, "not_found");
-  expect_error(api.json("PUT", "/api/folders/" + theirs + "/move", R"({"parent_id":null})"), 404, "not_found");
-  expect_error(api.json("PUT", "/api/folders/" + mine + "/move", json{{"parent_id", theirs}}.dump()), 404, "not_found");
+  expect_error(api.json("PUT", "/api/folders/" + theirs + "/move", R"({"parent_id":null})"), 404,
+               "not_found");
+  expect_error(api.json("PUT", "/api/folders/" + mine + "/move", json{{"parent_id", theirs}}.dump()), 404,
+               "not_found");
   expect_error(api.send("DELETE", "/api/folders/" + theirs), 404, "not_found");
   expect_error(api.send("PUT", child(theirs, "x"), {}, "x"), 404, "not_found");
   EXPECT_EQ(json_of(server.as(bob).get("/api/folders/" + theirs))["name"], "secret");

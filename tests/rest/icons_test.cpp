@@ -10,7 +10,8 @@ namespace {
 
 std::string triple(std::string_view mime, std::string_view name) {
   const auto& icon = icon_of(mime, name);
-  return std::string(icon.icon_class) + "|" + std::string(icon.icon_special_class) + "|" + std::string(icon.category);
+  return std::string(icon.icon_class) + "|" + std::string(icon.icon_special_class) + "|" +
+         std::string(icon.category);
 }
 
 TEST(Icons, GoByTypeThenFamilyThenName) {

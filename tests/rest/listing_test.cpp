@@ -13,7 +13,8 @@ struct Listing : Api {
   std::string filled(int folders, int files) {
     const auto id = make_folder(root_id, server.fresh("filled"));
     for (int i = folders; i-- > 0;) make_folder(id, "d" + std::to_string(i));
-    for (int i = files; i-- > 0;) put(id, "f" + std::to_string(i) + ".txt", std::string(static_cast<std::size_t>(i), 'x'));
+    for (int i = files; i-- > 0;)
+      put(id, "f" + std::to_string(i) + ".txt", std::string(static_cast<std::size_t>(i), 'x'));
     return id;
   }
   /// Many rows at once, as SQL, in a new folder.
@@ -23,11 +24,13 @@ struct Listing : Api {
     server.sql(
         "with content as (insert into contents (size, crc32, n_chunks) values (0, 0, 0) returning id), "
         "body as (insert into inline_bodies select id, '' from content) "
-        "insert into nodes (parent_id, content_id, mtime, etag_seq, created_at, author_id, drive_id, etag_drive, kind, "
+        "insert into nodes (parent_id, content_id, mtime, etag_seq, created_at, author_id, drive_id, "
+        "etag_drive, kind, "
         "name) select p.id, c.id, 1, 1, 1, p.author_id, p.drive_id, p.drive_id, 1, 'file ' || i " +
         of + std::to_string(files) + ") i cross join content c where p.id = " + std::to_string(id.value) +
         ";"
-        "with made as (insert into nodes (parent_id, mtime, etag_seq, created_at, author_id, drive_id, etag_drive, kind, "
+        "with made as (insert into nodes (parent_id, mtime, etag_seq, created_at, author_id, drive_id, "
+        "etag_drive, kind, "
         "name) select p.id, 1, 1, 1, p.author_id, p.drive_id, p.drive_id, 2, 'folder ' || i " +
         of + std::to_string(folders) + ") i where p.id = " + std::to_string(id.value) +
         " returning id) insert into folders (node_id, etag_seq, changed_at) select id, 1, 1 from made");
@@ -35,7 +38,8 @@ struct Listing : Api {
   }
   std::vector<std::string> names(const json& items) {
     std::vector<std::string> out;
-    for (const auto& item : items) out.push_back(item.contains("resource") ? item["resource"]["name"] : item["name"]);
+    for (const auto& item : items)
+      out.push_back(item.contains("resource") ? item["resource"]["name"] : item["name"]);
     return out;
   }
 };
@@ -46,8 +50,10 @@ TEST_F(Listing, ShowsFoldersAndFiles) {
   const auto listing = json_of(answer);
   EXPECT_EQ(names(listing["folders"]), (std::vector<std::string>{"d0", "d1"}));
   EXPECT_EQ(names(listing["files"]), (std::vector<std::string>{"f0.txt", "f1.txt"}));
-  EXPECT_EQ(names(json_of(api.get("/api/folders/" + id + "/contents"))), (std::vector<std::string>{"d0", "d1"}));
-  EXPECT_EQ(names(json_of(api.get("/api/files?folder_id=" + id))), (std::vector<std::string>{"f0.txt", "f1.txt"}));
+  EXPECT_EQ(names(json_of(api.get("/api/folders/" + id + "/contents"))),
+            (std::vector<std::string>{"d0", "d1"}));
+  EXPECT_EQ(names(json_of(api.get("/api/files?folder_id=" + id))),
+            (std::vector<std::string>{"f0.txt", "f1.txt"}));
   const auto path = json_of(api.get("/api/folders/" + id))["path"].get<std::string>();
   EXPECT_EQ(listing["folders"][0]["path"], path + "/d0");
   EXPECT_EQ(listing["files"][1]["path"], path + "/f1.txt");
@@ -92,7 +98,8 @@ TEST_F(Listing, HasATagThatEveryChangeBreaks) {
     const auto changed = api.get(path, {{"If-None-Match", etag}});
     EXPECT_EQ(changed.status, 200) << path;
     EXPECT_NE(changed.header("etag"), etag) << path;
-    const auto renamed = api.json("PUT", "/api/folders/" + id + "/rename", json{{"name", server.fresh("n")}}.dump());
+    const auto renamed =
+        api.json("PUT", "/api/folders/" + id + "/rename", json{{"name", server.fresh("n")}}.dump());
     ASSERT_EQ(renamed.status, 200);
     EXPECT_EQ(api.get(path, {{"If-None-Match", changed.header("etag")}}).status, 200) << "paths changed";
   }

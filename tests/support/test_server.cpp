@@ -13,7 +13,8 @@ namespace {
 
 constexpr unsigned kIoThreads = 2;
 
-Config config_for(const std::string& directory, const std::string& url, const std::function<void(Config&)>& adjust) {
+Config config_for(const std::string& directory, const std::string& url,
+                  const std::function<void(Config&)>& adjust) {
   Config config;
   config.data_dir = directory;
   config.database_url = url;
@@ -60,7 +61,9 @@ std::string basic(const std::string& user, const std::string& password) {
   return "Basic " + text::base64(as_bytes(user + ':' + password));
 }
 
-nlohmann::json json_of(const HttpResponse& response) { return nlohmann::json::parse(response.body, nullptr, false); }
+nlohmann::json json_of(const HttpResponse& response) {
+  return nlohmann::json::parse(response.body, nullptr, false);
+}
 
 TestServer::TestServer(const std::function<void(Config&)>& adjust)
     : config(config_for(directory.path(), database.url(), adjust)), ids(kIdKey) {
@@ -78,7 +81,8 @@ TestServer::TestServer(const std::function<void(Config&)>& adjust)
   store = std::make_unique<blobs::Store>(*db, options);
   people = std::make_unique<people::People>(*db, config, clock);
   files = std::make_unique<files::Files>(*db, *store, config, clock);
-  rest::mount(router, {*people, *files, ids, config, clock}, [this]() -> Task<std::string> { co_return missing; });
+  rest::mount(router, {*people, *files, ids, config, clock},
+              [this]() -> Task<std::string> { co_return missing; });
   dav::mount(router, {*people, *files, config, clock});
 
   io_ = std::make_unique<http::IoThreads>(kIoThreads);
@@ -124,7 +128,8 @@ NodeId TestServer::folder(const TestUser& user, NodeId parent, const std::string
   return run(files->create_folder(user.caller, parent, name)).id;
 }
 
-NodeId TestServer::file(const TestUser& user, NodeId parent, const std::string& name, const std::string& body) {
+NodeId TestServer::file(const TestUser& user, NodeId parent, const std::string& name,
+                        const std::string& body) {
   return run(upload(*files, user.caller, parent, name, body));
 }
 

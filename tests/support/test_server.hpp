@@ -23,7 +23,7 @@ using test::HttpResponse;
 struct TestUser {
   std::string name, password, token;  // token: a Bearer access token
   UserId id;
-  Caller caller;                      // for calls past the socket
+  Caller caller;  // for calls past the socket
 };
 
 /// Somebody at the other end of a socket, with one Authorization header.
@@ -33,9 +33,12 @@ class ApiClient {
       : http_(port), authorization_(std::move(authorization)) {}
   HttpResponse send(std::string_view method, std::string_view target, HeaderList headers = {},
                     std::string_view body = "");
-  HttpResponse get(std::string_view target, HeaderList headers = {}) { return send("GET", target, std::move(headers)); }
+  HttpResponse get(std::string_view target, HeaderList headers = {}) {
+    return send("GET", target, std::move(headers));
+  }
   /// With a JSON body.
-  HttpResponse json(std::string_view method, std::string_view target, const std::string& body, HeaderList headers = {});
+  HttpResponse json(std::string_view method, std::string_view target, const std::string& body,
+                    HeaderList headers = {});
   HttpClient& http() { return http_; }
   const std::string& authorization() const { return authorization_; }
 
@@ -48,8 +51,8 @@ std::string basic(const std::string& user, const std::string& password);
 /// The body as JSON; discarded (is_discarded) when it is none.
 nlohmann::json json_of(const HttpResponse& response);
 
-/// A whole server in this process: a database and a data directory of its own, every route, a port nobody else has.
-/// What only `app` does (private cluster, configuration, signals) is not here.
+/// A whole server in this process: a database and a data directory of its own, every route, a port nobody
+/// else has. What only `app` does (private cluster, configuration, signals) is not here.
 class TestServer {
  public:
   explicit TestServer(const std::function<void(Config&)>& adjust = {});
@@ -86,7 +89,7 @@ class TestServer {
   std::unique_ptr<people::People> people;
   std::unique_ptr<files::Files> files;
   http::Router router;
-  std::string missing;                 // what /ready shall say is wrong; "" nothing
+  std::string missing;  // what /ready shall say is wrong; "" nothing
 
  private:
   std::unique_ptr<http::IoThreads> io_;
