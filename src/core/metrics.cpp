@@ -59,7 +59,8 @@ Counter::Counter(std::string_view name, std::string_view help, std::string_view 
 Counter::~Counter() { forget(this); }
 
 Gauge::Gauge(std::string_view name, std::string_view help, std::string_view labels) {
-  declare(name, help, "gauge", {this, std::string(labels), 1, [this] { return static_cast<double>(value()); }});
+  declare(name, help, "gauge",
+          {this, std::string(labels), 1, [this] { return static_cast<double>(value()); }});
 }
 Gauge::~Gauge() { forget(this); }
 

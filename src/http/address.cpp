@@ -56,7 +56,8 @@ std::string_view parameter(std::string_view element, std::string_view name) {
 }
 
 std::optional<bool> is_https(std::string_view proto) {
-  if (proto.size() >= 2 && proto.front() == '"' && proto.back() == '"') proto = proto.substr(1, proto.size() - 2);
+  if (proto.size() >= 2 && proto.front() == '"' && proto.back() == '"')
+    proto = proto.substr(1, proto.size() - 2);
   if (ascii::iequals(proto, "https")) return true;
   if (ascii::iequals(proto, "http")) return false;
   return std::nullopt;

@@ -37,15 +37,16 @@ std::optional<Network> parse_network(std::string_view s);
 using Networks = std::vector<Network>;
 bool contains(const Networks& networks, const Address& a);
 
-/// What the forwarding headers of a trusted peer say. Values nobody can parse end the walk at the last address known.
+/// What the forwarding headers of a trusted peer say. Values nobody can parse end the walk at the last
+/// address known.
 struct Forwarding {
   Address client;
   std::optional<bool> secure;  // nullopt: not said
 };
 
-/// Walks X-Forwarded-For and Forwarded (RFC 7239) from the right, past trusted proxies, to the first hop that is not
-/// one. When both headers are there and disagree, one of them came from the client through a proxy that only minds the
-/// other: then neither is believed and the peer itself counts.
+/// Walks X-Forwarded-For and Forwarded (RFC 7239) from the right, past trusted proxies, to the first hop that
+/// is not one. When both headers are there and disagree, one of them came from the client through a proxy
+/// that only minds the other: then neither is believed and the peer itself counts.
 /// @param peer  the socket's other end; must be inside `trusted`, else nothing of this may be asked
 Forwarding read_forwarding(const Address& peer, const Networks& trusted, std::string_view x_forwarded_for,
                            std::string_view forwarded, std::string_view x_forwarded_proto);

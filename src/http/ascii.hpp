@@ -6,16 +6,19 @@
 /// Character classes of HTTP, by table: these run over every byte a client sends.
 namespace welkin::http::ascii {
 
-inline constexpr std::uint8_t kToken = 1;   // RFC 9110 §5.6.2 tchar
-inline constexpr std::uint8_t kValue = 2;   // field-value byte: HTAB, SP, VCHAR, obs-text (§5.5)
-inline constexpr std::uint8_t kTarget = 4;  // what may stand in a request target: VCHAR but '#', and bytes above 127
-inline constexpr std::uint8_t kHost = 8;    // reg-name, IPv4, port; brackets are looked at separately
+inline constexpr std::uint8_t kToken = 1;  // RFC 9110 §5.6.2 tchar
+inline constexpr std::uint8_t kValue = 2;  // field-value byte: HTAB, SP, VCHAR, obs-text (§5.5)
+inline constexpr std::uint8_t kTarget =
+    4;  // what may stand in a request target: VCHAR but '#', and bytes above 127
+inline constexpr std::uint8_t kHost = 8;  // reg-name, IPv4, port; brackets are looked at separately
 
 inline constexpr std::array<std::uint8_t, 256> kClasses = [] {
   std::array<std::uint8_t, 256> t{};
   for (unsigned c = 0; c < 256; ++c) {
     const bool alnum = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    const auto in = [c](std::string_view set) { return c < 128 && set.find(static_cast<char>(c)) != set.npos; };
+    const auto in = [c](std::string_view set) {
+      return c < 128 && set.find(static_cast<char>(c)) != set.npos;
+    };
     if (alnum || in("!#$%&'*+-.^_`|~")) t[c] |= kToken;
     if (c == '\t' || (c >= 0x20 && c != 0x7f)) t[c] |= kValue;
     if (c > 0x20 && c != 0x7f && c != '#') t[c] |= kTarget;
@@ -50,8 +53,8 @@ inline int hex_digit(char c) {
   return -1;
 }
 
-/// Calls `f(element)` for each non-empty element of a comma-separated list, trimmed; commas inside quoted strings do
-/// not separate (RFC 9110 §5.6.1).
+/// Calls `f(element)` for each non-empty element of a comma-separated list, trimmed; commas inside quoted
+/// strings do not separate (RFC 9110 §5.6.1).
 template <class F>
 void each_element(std::string_view list, F f) {
   std::size_t begin = 0;

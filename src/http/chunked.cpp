@@ -22,7 +22,8 @@ ChunkDecoder::Result ChunkDecoder::decode(std::span<char> piece) {
       continue;
     }
     const auto run = static_cast<std::size_t>(std::min<std::uint64_t>(left_, piece.size() - out.consumed));
-    if (out.produced != out.consumed) std::memmove(piece.data() + out.produced, piece.data() + out.consumed, run);
+    if (out.produced != out.consumed)
+      std::memmove(piece.data() + out.produced, piece.data() + out.consumed, run);
     out.produced += run;
     out.consumed += run;
     left_ -= run;
@@ -83,7 +84,8 @@ bool ChunkDecoder::step(char c) {
       if (c != '\n') return fail("a trailer holds a control character");
       return trailer_line();
     case State::data:
-    case State::finished: break;
+    case State::finished:
+      break;
   }
   return true;
 }

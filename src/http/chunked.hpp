@@ -6,13 +6,14 @@
 
 namespace welkin::http {
 
-inline constexpr std::size_t kChunkExtensionBytesMax = 1024;     // of one chunk
-inline constexpr std::size_t kChunkExtensionsBytesMax = 16384;   // of one body
+inline constexpr std::size_t kChunkExtensionBytesMax = 1024;    // of one chunk
+inline constexpr std::size_t kChunkExtensionsBytesMax = 16384;  // of one body
 inline constexpr std::size_t kTrailerBytesMax = 8192;
 inline constexpr std::size_t kTrailersMax = 32;
 
-/// Takes the chunked coding off a body (RFC 9112 §7.1), in place, in whatever pieces it comes. Strict: sizes are 1 to 16
-/// hex digits, lines end in CRLF, extensions and trailers are bounded, checked and dropped. Pure: no I/O.
+/// Takes the chunked coding off a body (RFC 9112 §7.1), in place, in whatever pieces it comes. Strict: sizes
+/// are 1 to 16 hex digits, lines end in CRLF, extensions and trailers are bounded, checked and dropped. Pure:
+/// no I/O.
 class ChunkDecoder {
  public:
   struct Result {
@@ -28,7 +29,17 @@ class ChunkDecoder {
   const char* error() const { return error_; }
 
  private:
-  enum class State : std::uint8_t { size, extension, size_lf, data, data_cr, data_lf, trailer, trailer_lf, finished };
+  enum class State : std::uint8_t {
+    size,
+    extension,
+    size_lf,
+    data,
+    data_cr,
+    data_lf,
+    trailer,
+    trailer_lf,
+    finished
+  };
   bool fail(const char* message);
   bool step(char c);
   bool trailer_line();

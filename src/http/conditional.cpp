@@ -29,7 +29,9 @@ EtagList require_etags(const Fields& headers, std::string_view name) {
 }
 
 /// Dates with more precision than a second cannot be said in HTTP: whole seconds are compared.
-bool modified_after(Micros last_modified, Micros date) { return times::seconds(last_modified) > times::seconds(date); }
+bool modified_after(Micros last_modified, Micros date) {
+  return times::seconds(last_modified) > times::seconds(date);
+}
 
 }  // namespace
 

@@ -14,8 +14,8 @@
 namespace welkin::http {
 namespace {
 
-// Level 1 of both: 20- and 40-fold on multistatus at more than half a gigabyte a second; higher levels cost more CPU than
-// the bytes they save are worth on a link of this decade.
+// Level 1 of both: 20- and 40-fold on multistatus at more than half a gigabyte a second; higher levels cost
+// more CPU than the bytes they save are worth on a link of this decade.
 constexpr int kGzipLevel = 1;
 constexpr int kZstdLevel = 1;
 constexpr int kZstdWindowLog = 18;         // 256 KiB: bounds the memory of a stream
@@ -31,7 +31,8 @@ int weight_of(std::string_view parameters) {
     parameters.remove_prefix(end);
     if (parameter.size() < 3 || ascii::lower(parameter[0]) != 'q' || parameter[1] != '=') continue;
     const auto value = parameter.substr(2);
-    if (value.size() > 5 || (value[0] != '0' && value[0] != '1') || (value.size() > 1 && value[1] != '.')) return -1;
+    if (value.size() > 5 || (value[0] != '0' && value[0] != '1') || (value.size() > 1 && value[1] != '.'))
+      return -1;
     int thousandths = (value[0] - '0') * 1000;
     int place = 100;
     for (const char c : value.substr(std::min<std::size_t>(2, value.size()))) {
@@ -47,7 +48,8 @@ int weight_of(std::string_view parameters) {
 struct GzipState {
   z_stream z{};
   GzipState() {
-    if (deflateInit2(&z, kGzipLevel, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) throw std::bad_alloc();
+    if (deflateInit2(&z, kGzipLevel, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+      throw std::bad_alloc();
   }
   ~GzipState() { deflateEnd(&z); }
   GzipState(const GzipState&) = delete;
@@ -170,7 +172,7 @@ Encoding choose_encoding(std::string_view accept_encoding) {
       any = weight;
   });
   if (gzip < 0) gzip = std::max(any, 0);
-  if (zstd < 0) zstd = std::max(any, 0);
+  if (zstd < 0) zstd = 0;  // "*" comes from old clients: they mean gzip
   if (zstd == 0 && gzip == 0) return Encoding::identity;
   return zstd >= gzip ? Encoding::zstd : Encoding::gzip;
 }
@@ -185,7 +187,8 @@ bool is_compressible(std::string_view content_type) {
   };
   if (begins("text/")) return !ascii::iequals(type, "text/event-stream");
   if (ends("+json") || ends("+xml")) return true;
-  for (const auto known : {"application/json", "application/xml", "application/javascript", "application/wasm"})
+  for (const auto known :
+       {"application/json", "application/xml", "application/javascript", "application/wasm"})
     if (ascii::iequals(type, known)) return true;
   return false;
 }

@@ -11,11 +11,12 @@ std::string_view to_string(Encoding e);
 /// Bodies below this gain nothing.
 inline constexpr std::size_t kCompressBytesMin = 1024;
 
-/// The best coding that an Accept-Encoding value allows (RFC 9110 §12.5.3): the highest weight wins, zstd before gzip at
-/// equal weight; identity when neither is acceptable, malformed weights count as refusals.
+/// The best coding that an Accept-Encoding value allows (RFC 9110 §12.5.3): the highest weight wins, zstd
+/// before gzip at equal weight; identity when neither is acceptable, malformed weights count as refusals.
 Encoding choose_encoding(std::string_view accept_encoding);
 
-/// Text, JSON, XML, JavaScript, SVG: types that shrink. Never media, archives, PDF, octet-stream or event streams.
+/// Text, JSON, XML, JavaScript, SVG: types that shrink. Never media, archives, PDF, octet-stream or event
+/// streams.
 bool is_compressible(std::string_view content_type);
 
 /// A running compressor. Made and used on one thread; the expensive part is kept there for the next body.

@@ -93,15 +93,18 @@ HeadParser::Step HeadParser::refuse(Status status, const char* slug, const char*
 
 HeadParser::Step HeadParser::parse(std::string_view bytes) {
   for (;;) {
-    const void* found = looked_ < bytes.size() ? std::memchr(bytes.data() + looked_, '\n', bytes.size() - looked_) : nullptr;
+    const void* found =
+        looked_ < bytes.size() ? std::memchr(bytes.data() + looked_, '\n', bytes.size() - looked_) : nullptr;
     if (!found) {
       looked_ = bytes.size();
       return open_line(bytes.substr(line_begin_));
     }
     const auto lf = static_cast<std::size_t>(static_cast<const char*>(found) - bytes.data());
     if (lf >= kHeadBytesMax) {
-      if (!in_fields_ && lf - line_begin_ > kTargetBytesMax) return open_line(bytes.substr(line_begin_, lf - line_begin_));
-      return refuse(Status::header_fields_too_large, "header_too_large", "the request header is larger than 32 KiB");
+      if (!in_fields_ && lf - line_begin_ > kTargetBytesMax)
+        return open_line(bytes.substr(line_begin_, lf - line_begin_));
+      return refuse(Status::header_fields_too_large, "header_too_large",
+                    "the request header is larger than 32 KiB");
     }
     if (lf == line_begin_ || bytes[lf - 1] != '\r')
       return refuse(Status::bad_request, "bare_lf", "a line of the request header ends without CR");
@@ -138,7 +141,8 @@ HeadParser::Step HeadParser::open_line(std::string_view rest) {
     }
   }
   if (line_begin_ + rest.size() >= kHeadBytesMax)
-    return refuse(Status::header_fields_too_large, "header_too_large", "the request header is larger than 32 KiB");
+    return refuse(Status::header_fields_too_large, "header_too_large",
+                  "the request header is larger than 32 KiB");
   return Step::need_more;
 }
 
@@ -163,7 +167,8 @@ bool HeadParser::request_line(std::string_view line) {
   if (target.empty() || !ascii::all(target, ascii::kTarget))
     return bad("the request target holds a blank, a control character or a fragment");
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
-  if (version.size() != 8 || !version.starts_with("HTTP/") || !digit(version[5]) || version[6] != '.' || !digit(version[7]))
+  if (version.size() != 8 || !version.starts_with("HTTP/") || !digit(version[5]) || version[6] != '.' ||
+      !digit(version[7]))
     return bad("the HTTP version is malformed");
   if (version[5] != '1' || version[7] > '1') {
     refuse(Status::version_not_supported, "http_version", "this server speaks HTTP/1.1 and HTTP/1.0");

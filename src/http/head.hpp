@@ -14,8 +14,8 @@ inline constexpr std::size_t kTargetBytesMax = 8 * 1024;  // 414 above
 inline constexpr std::size_t kFieldsMax = 100;            // 431 above
 inline constexpr std::size_t kMethodBytesMax = 32;
 
-/// Why a request is not looked at any further. The connection closes after the answer: after a fault in the framing
-/// nobody knows where the next request begins.
+/// Why a request is not looked at any further. The connection closes after the answer: after a fault in the
+/// framing nobody knows where the next request begins.
 struct Refusal {
   Status status = Status::bad_request;
   const char* slug = "";
@@ -39,10 +39,10 @@ struct Head {
   bool has_body() const { return chunked || content_length.value_or(0) > 0; }
 };
 
-/// Reads the head of one request strictly (RFC 9112 §2-§6), as far as its bytes have come. Everything two parsers in a
-/// row could understand differently is refused rather than repaired: bare LF or CR, folded lines, blanks before the
-/// colon, controls, doubtful or doubled lengths, an encoding beside a length, a Host that is missing, doubled or not the
-/// target's. Pure: no clock, no I/O.
+/// Reads the head of one request strictly (RFC 9112 §2-§6), as far as its bytes have come. Everything two
+/// parsers in a row could understand differently is refused rather than repaired: bare LF or CR, folded
+/// lines, blanks before the colon, controls, doubtful or doubled lengths, an encoding beside a length, a Host
+/// that is missing, doubled or not the target's. Pure: no clock, no I/O.
 class HeadParser {
  public:
   enum class Step { need_more, complete, refused };
@@ -53,6 +53,8 @@ class HeadParser {
   /// After `complete`: bytes of the head with its blank line.
   std::size_t consumed() const { return line_begin_; }
   const Refusal& refusal() const { return refusal_; }
+  /// For reasons the bytes do not show: it took too long.
+  void refuse(const Refusal& why) { refusal_ = why; }
   /// Whether a byte of a request has been seen (an empty line before it does not count).
   bool begun() const { return begun_; }
 
@@ -74,7 +76,7 @@ class HeadParser {
   bool begun_ = false;
   bool in_fields_ = false;
   bool skipped_blank_ = false;
-  std::string_view scheme_;     // of an absolute form: "http" or "https" (literals)
+  std::string_view scheme_;  // of an absolute form: "http" or "https" (literals)
   std::string target_authority_;
   Refusal refusal_;
 };

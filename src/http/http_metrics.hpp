@@ -25,11 +25,16 @@ struct ServerMetrics {
   metrics::Counter refused_address{"welkin_http_connections_refused_total", "Connections refused at the door",
                                    "reason=\"address\""};
   metrics::Counter evicted{"welkin_http_connections_evicted_total", "Idle connections closed to make room"};
-  metrics::Counter timeouts_head{"welkin_http_timeouts_total", "Connections cut for slowness", "phase=\"head\""};
-  metrics::Counter timeouts_body{"welkin_http_timeouts_total", "Connections cut for slowness", "phase=\"body\""};
-  metrics::Counter timeouts_write{"welkin_http_timeouts_total", "Connections cut for slowness", "phase=\"write\""};
-  metrics::Counter refused_heads{"welkin_http_malformed_requests_total", "Requests refused for their framing"};
-  metrics::Counter failures{"welkin_http_handler_failures_total", "Requests that ended in an unexpected error"};
+  metrics::Counter timeouts_head{"welkin_http_timeouts_total", "Connections cut for slowness",
+                                 "phase=\"head\""};
+  metrics::Counter timeouts_body{"welkin_http_timeouts_total", "Connections cut for slowness",
+                                 "phase=\"body\""};
+  metrics::Counter timeouts_write{"welkin_http_timeouts_total", "Connections cut for slowness",
+                                  "phase=\"write\""};
+  metrics::Counter refused_heads{"welkin_http_malformed_requests_total",
+                                 "Requests refused for their framing"};
+  metrics::Counter failures{"welkin_http_handler_failures_total",
+                            "Requests that ended in an unexpected error"};
   metrics::Counter bytes_in{"welkin_http_received_bytes_total", "Bytes received, TLS taken off"};
   metrics::Counter bytes_out{"welkin_http_sent_bytes_total", "Bytes sent, TLS not counted"};
   metrics::Counter tls_failures{"welkin_http_tls_handshake_failures_total", "TLS handshakes that failed"};

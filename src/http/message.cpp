@@ -46,71 +46,130 @@ Method method_from(std::string_view token) {
 
 std::string_view reason(Status s) {
   switch (s) {
-    case Status::ok: return "OK";
-    case Status::created: return "Created";
-    case Status::accepted: return "Accepted";
-    case Status::no_content: return "No Content";
-    case Status::partial_content: return "Partial Content";
-    case Status::multi_status: return "Multi-Status";
-    case Status::moved_permanently: return "Moved Permanently";
-    case Status::found: return "Found";
-    case Status::see_other: return "See Other";
-    case Status::not_modified: return "Not Modified";
-    case Status::temporary_redirect: return "Temporary Redirect";
-    case Status::permanent_redirect: return "Permanent Redirect";
-    case Status::bad_request: return "Bad Request";
-    case Status::unauthorized: return "Unauthorized";
-    case Status::forbidden: return "Forbidden";
-    case Status::not_found: return "Not Found";
-    case Status::method_not_allowed: return "Method Not Allowed";
-    case Status::request_timeout: return "Request Timeout";
-    case Status::conflict: return "Conflict";
-    case Status::gone: return "Gone";
-    case Status::length_required: return "Length Required";
-    case Status::precondition_failed: return "Precondition Failed";
-    case Status::content_too_large: return "Content Too Large";
-    case Status::uri_too_long: return "URI Too Long";
-    case Status::unsupported_media_type: return "Unsupported Media Type";
-    case Status::range_not_satisfiable: return "Range Not Satisfiable";
-    case Status::expectation_failed: return "Expectation Failed";
-    case Status::misdirected: return "Misdirected Request";
-    case Status::unprocessable: return "Unprocessable Content";
-    case Status::locked: return "Locked";
-    case Status::failed_dependency: return "Failed Dependency";
-    case Status::too_many_requests: return "Too Many Requests";
-    case Status::header_fields_too_large: return "Request Header Fields Too Large";
-    case Status::internal: return "Internal Server Error";
-    case Status::not_implemented: return "Not Implemented";
-    case Status::bad_gateway: return "Bad Gateway";
-    case Status::unavailable: return "Service Unavailable";
-    case Status::version_not_supported: return "HTTP Version Not Supported";
-    case Status::insufficient_storage: return "Insufficient Storage";
+    case Status::ok:
+      return "OK";
+    case Status::created:
+      return "Created";
+    case Status::accepted:
+      return "Accepted";
+    case Status::no_content:
+      return "No Content";
+    case Status::partial_content:
+      return "Partial Content";
+    case Status::multi_status:
+      return "Multi-Status";
+    case Status::moved_permanently:
+      return "Moved Permanently";
+    case Status::found:
+      return "Found";
+    case Status::see_other:
+      return "See Other";
+    case Status::not_modified:
+      return "Not Modified";
+    case Status::temporary_redirect:
+      return "Temporary Redirect";
+    case Status::permanent_redirect:
+      return "Permanent Redirect";
+    case Status::bad_request:
+      return "Bad Request";
+    case Status::unauthorized:
+      return "Unauthorized";
+    case Status::forbidden:
+      return "Forbidden";
+    case Status::not_found:
+      return "Not Found";
+    case Status::method_not_allowed:
+      return "Method Not Allowed";
+    case Status::request_timeout:
+      return "Request Timeout";
+    case Status::conflict:
+      return "Conflict";
+    case Status::gone:
+      return "Gone";
+    case Status::length_required:
+      return "Length Required";
+    case Status::precondition_failed:
+      return "Precondition Failed";
+    case Status::content_too_large:
+      return "Content Too Large";
+    case Status::uri_too_long:
+      return "URI Too Long";
+    case Status::unsupported_media_type:
+      return "Unsupported Media Type";
+    case Status::range_not_satisfiable:
+      return "Range Not Satisfiable";
+    case Status::expectation_failed:
+      return "Expectation Failed";
+    case Status::misdirected:
+      return "Misdirected Request";
+    case Status::unprocessable:
+      return "Unprocessable Content";
+    case Status::locked:
+      return "Locked";
+    case Status::failed_dependency:
+      return "Failed Dependency";
+    case Status::too_many_requests:
+      return "Too Many Requests";
+    case Status::header_fields_too_large:
+      return "Request Header Fields Too Large";
+    case Status::internal:
+      return "Internal Server Error";
+    case Status::not_implemented:
+      return "Not Implemented";
+    case Status::bad_gateway:
+      return "Bad Gateway";
+    case Status::unavailable:
+      return "Service Unavailable";
+    case Status::version_not_supported:
+      return "HTTP Version Not Supported";
+    case Status::insufficient_storage:
+      return "Insufficient Storage";
   }
   return "Unknown";
 }
 
 Status status_of(Errc code) {
   switch (code) {
-    case Errc::invalid: return Status::bad_request;
-    case Errc::unauthenticated: return Status::unauthorized;
-    case Errc::forbidden: return Status::forbidden;
-    case Errc::not_found: return Status::not_found;
-    case Errc::method_not_allowed: return Status::method_not_allowed;
-    case Errc::conflict: return Status::conflict;
-    case Errc::gone: return Status::gone;
-    case Errc::precondition_failed: return Status::precondition_failed;
-    case Errc::too_large: return Status::content_too_large;
-    case Errc::unsupported_media_type: return Status::unsupported_media_type;
-    case Errc::range_not_satisfiable: return Status::range_not_satisfiable;
-    case Errc::misdirected: return Status::misdirected;
-    case Errc::unprocessable: return Status::unprocessable;
-    case Errc::locked: return Status::locked;
-    case Errc::too_many_requests: return Status::too_many_requests;
-    case Errc::internal: return Status::internal;
-    case Errc::not_implemented: return Status::not_implemented;
-    case Errc::unavailable: return Status::unavailable;
-    case Errc::quota_exceeded: return Status::insufficient_storage;
-    case Errc::no_space: return Status::insufficient_storage;
+    case Errc::invalid:
+      return Status::bad_request;
+    case Errc::unauthenticated:
+      return Status::unauthorized;
+    case Errc::forbidden:
+      return Status::forbidden;
+    case Errc::not_found:
+      return Status::not_found;
+    case Errc::method_not_allowed:
+      return Status::method_not_allowed;
+    case Errc::conflict:
+      return Status::conflict;
+    case Errc::gone:
+      return Status::gone;
+    case Errc::precondition_failed:
+      return Status::precondition_failed;
+    case Errc::too_large:
+      return Status::content_too_large;
+    case Errc::unsupported_media_type:
+      return Status::unsupported_media_type;
+    case Errc::range_not_satisfiable:
+      return Status::range_not_satisfiable;
+    case Errc::misdirected:
+      return Status::misdirected;
+    case Errc::unprocessable:
+      return Status::unprocessable;
+    case Errc::locked:
+      return Status::locked;
+    case Errc::too_many_requests:
+      return Status::too_many_requests;
+    case Errc::internal:
+      return Status::internal;
+    case Errc::not_implemented:
+      return Status::not_implemented;
+    case Errc::unavailable:
+      return Status::unavailable;
+    case Errc::quota_exceeded:
+      return Status::insufficient_storage;
+    case Errc::no_space:
+      return Status::insufficient_storage;
   }
   return Status::internal;
 }
@@ -139,7 +198,8 @@ std::string Fields::joined(std::string_view name) const {
 
 void Fields::add(std::string_view name, std::string_view value) {
   if (count_ == fields_.size()) {
-    fields_.push_back(Field{std::string(name), std::string(value)});  // copied before anything moves: may be our own
+    fields_.push_back(
+        Field{std::string(name), std::string(value)});  // copied before anything moves: may be our own
   } else {
     fields_[count_].name.assign(name);
     fields_[count_].value.assign(value);

@@ -128,7 +128,8 @@ std::string_view find_cookie(std::string_view cookies, std::string_view name) {
     const auto equals = pair.find('=');
     if (equals == pair.npos || ascii::trim(pair.substr(0, equals)) != name) continue;
     auto value = ascii::trim(pair.substr(equals + 1));
-    if (value.size() >= 2 && value.front() == '"' && value.back() == '"') value = value.substr(1, value.size() - 2);
+    if (value.size() >= 2 && value.front() == '"' && value.back() == '"')
+      value = value.substr(1, value.size() - 2);
     return value;
   }
   return {};

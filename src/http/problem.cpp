@@ -6,33 +6,60 @@ namespace welkin::http {
 
 std::string_view error_type(Status status) {
   switch (status) {
-    case Status::bad_request: return "BadRequest";
-    case Status::unauthorized: return "Unauthorized";
-    case Status::forbidden: return "Forbidden";
-    case Status::not_found: return "NotFound";
-    case Status::method_not_allowed: return "MethodNotAllowed";
-    case Status::request_timeout: return "Timeout";
-    case Status::conflict: return "Conflict";
-    case Status::gone: return "Expired";
-    case Status::length_required: return "LengthRequired";
-    case Status::precondition_failed: return "PreconditionFailed";
-    case Status::content_too_large: return "PayloadTooLarge";
-    case Status::uri_too_long: return "UriTooLong";
-    case Status::unsupported_media_type: return "UnsupportedMediaType";
-    case Status::range_not_satisfiable: return "RangeNotSatisfiable";
-    case Status::expectation_failed: return "ExpectationFailed";
-    case Status::misdirected: return "Misdirected";
-    case Status::unprocessable: return "Unprocessable";
-    case Status::locked: return "Locked";
-    case Status::failed_dependency: return "FailedDependency";
-    case Status::too_many_requests: return "TooManyRequests";
-    case Status::header_fields_too_large: return "HeaderFieldsTooLarge";
-    case Status::not_implemented: return "NotImplemented";
-    case Status::bad_gateway: return "BadGateway";
-    case Status::unavailable: return "Unavailable";
-    case Status::version_not_supported: return "VersionNotSupported";
-    case Status::insufficient_storage: return "InsufficientStorage";
-    default: return "InternalError";
+    case Status::bad_request:
+      return "BadRequest";
+    case Status::unauthorized:
+      return "Unauthorized";
+    case Status::forbidden:
+      return "Forbidden";
+    case Status::not_found:
+      return "NotFound";
+    case Status::method_not_allowed:
+      return "MethodNotAllowed";
+    case Status::request_timeout:
+      return "Timeout";
+    case Status::conflict:
+      return "Conflict";
+    case Status::gone:
+      return "Expired";
+    case Status::length_required:
+      return "LengthRequired";
+    case Status::precondition_failed:
+      return "PreconditionFailed";
+    case Status::content_too_large:
+      return "PayloadTooLarge";
+    case Status::uri_too_long:
+      return "UriTooLong";
+    case Status::unsupported_media_type:
+      return "UnsupportedMediaType";
+    case Status::range_not_satisfiable:
+      return "RangeNotSatisfiable";
+    case Status::expectation_failed:
+      return "ExpectationFailed";
+    case Status::misdirected:
+      return "Misdirected";
+    case Status::unprocessable:
+      return "Unprocessable";
+    case Status::locked:
+      return "Locked";
+    case Status::failed_dependency:
+      return "FailedDependency";
+    case Status::too_many_requests:
+      return "TooManyRequests";
+    case Status::header_fields_too_large:
+      return "HeaderFieldsTooLarge";
+    case Status::not_implemented:
+      return "NotImplemented";
+    case Status::bad_gateway:
+      return "BadGateway";
+    case Status::unavailable:
+      return "Unavailable";
+    case Status::version_not_supported:
+      return "VersionNotSupported";
+    case Status::insufficient_storage:
+      return "InsufficientStorage";
+    default:
+      return "InternalError";
   }
 }
 

@@ -103,8 +103,8 @@ bool if_range_holds(const Fields& headers, std::string_view etag, Micros last_mo
 }
 
 std::string content_range(const Slice& slice, std::uint64_t size_bytes) {
-  return "bytes " + std::to_string(slice.offset) + "-" + std::to_string(slice.offset + slice.length - 1) + "/" +
-         std::to_string(size_bytes);
+  return "bytes " + std::to_string(slice.offset) + "-" + std::to_string(slice.offset + slice.length - 1) +
+         "/" + std::to_string(size_bytes);
 }
 
 }  // namespace welkin::http

@@ -33,14 +33,15 @@ struct Request::State {
   const Settings& settings;
   BodyReader* body;  // null in tests of the router
   Head head;
-  std::string_view raw_path;   // into head.target
+  std::string_view raw_path;  // into head.target
   std::string_view raw_query;
   std::vector<std::string> segments;
   bool trailing_slash = false;
 
   // by the router
   const RouteEntry* route = nullptr;
-  std::vector<std::uint32_t> captures;  // indexes of segments, in the order of the pattern; the rest's begin is last
+  std::vector<std::uint32_t>
+      captures;  // indexes of segments, in the order of the pattern; the rest's begin is last
 
   // by the session
   Address address;

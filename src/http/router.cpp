@@ -27,7 +27,8 @@ struct Pattern {
 };
 
 Pattern parse_pattern(const std::string& pattern) {
-  if (!pattern.starts_with('/')) throw std::logic_error("route pattern " + pattern + " does not start with /");
+  if (!pattern.starts_with('/'))
+    throw std::logic_error("route pattern " + pattern + " does not start with /");
   Pattern out;
   std::size_t at = 1;
   while (at < pattern.size()) {
@@ -43,14 +44,16 @@ Pattern parse_pattern(const std::string& pattern) {
     const std::size_t name_at = rest ? 2 : 1;
     if (!segment.ends_with('}') || segment.size() < name_at + 2)
       throw std::logic_error("route pattern " + pattern + " has a malformed parameter");
-    if (rest && at < pattern.size()) throw std::logic_error("route pattern " + pattern + " goes on after its rest");
+    if (rest && at < pattern.size())
+      throw std::logic_error("route pattern " + pattern + " goes on after its rest");
     out.segments.push_back(rest ? "{*" : "{");
     out.names.push_back(segment.substr(name_at, segment.size() - name_at - 1));
   }
   return out;
 }
 
-/// Depth first, literals before the parameter before the rest: the first node with any route is the one meant.
+/// Depth first, literals before the parameter before the rest: the first node with any route is the one
+/// meant.
 const Node* find(const Node& node, const std::vector<std::string>& segments, std::size_t at,
                  std::vector<std::uint32_t>& captures) {
   if (at == segments.size()) {
@@ -70,7 +73,8 @@ const Node* find(const Node& node, const std::vector<std::string>& segments, std
 }
 
 bool is_below(std::string_view path, std::string_view prefix) {
-  return path.starts_with(prefix) && (path.size() == prefix.size() || prefix.empty() || path[prefix.size()] == '/');
+  return path.starts_with(prefix) &&
+         (path.size() == prefix.size() || prefix.empty() || path[prefix.size()] == '/');
 }
 
 /// "GET, HEAD, OPTIONS, PUT"
@@ -148,9 +152,9 @@ void Router::Scope::on(Route route, Handler handler) {
 void Router::add(Route route, Handler handler) {
   const auto named = std::string(to_string(route.method)) + " " + route.pattern;
   if (route.resource.empty() || route.action.empty() || route.name.empty())
-    throw std::logic_error("route " + named + " must name itself, its resource and its action ('-' for none)");
-  if (route.access == Access::unset)
-    throw std::logic_error("route " + named + " must say who may reach it");
+    throw std::logic_error("route " + named +
+                           " must name itself, its resource and its action ('-' for none)");
+  if (route.access == Access::unset) throw std::logic_error("route " + named + " must say who may reach it");
   if (route.method == Method::other) throw std::logic_error("route " + named + " has no method");
   if (!handler) throw std::logic_error("route " + named + " has no handler");
   const auto pattern = parse_pattern(route.pattern);
@@ -191,7 +195,8 @@ Task<> Router::dispatch(Request& rq, Reply& rp) const {
   const auto* node = find(impl_->root, state.segments, 0, state.captures);
   if (!node) return impl_->unmatched(rq, rp, kNothing);
   auto route = node->routes.find(state.head.method);
-  if (route == node->routes.end() && state.head.method == Method::head) route = node->routes.find(Method::get);
+  if (route == node->routes.end() && state.head.method == Method::head)
+    route = node->routes.find(Method::get);
   if (route == node->routes.end()) {
     state.captures.clear();
     return [](const Impl& impl, Request& q, Reply& p, std::string allowed) -> Task<> {

@@ -20,7 +20,8 @@ Settings::Settings(const Config& config)
       access_log(config.access_log) {
   for (const auto& range : config.trusted_proxies) {
     const auto network = parse_network(range);
-    if (!network) throw std::runtime_error("trusted_proxies: '" + range + "' is no address and no CIDR range");
+    if (!network)
+      throw std::runtime_error("trusted_proxies: '" + range + "' is no address and no CIDR range");
     trusted.push_back(*network);
   }
   for (const auto& host : config.allowed_hosts) {
@@ -33,7 +34,8 @@ Settings::Settings(const Config& config)
   };
   std::string_view rest = config.base_url;
   base_secure = text::lower(rest.substr(0, 8)) == "https://";
-  if (!base_secure && text::lower(rest.substr(0, 7)) != "http://") throw bad("does not begin with http:// or https://");
+  if (!base_secure && text::lower(rest.substr(0, 7)) != "http://")
+    throw bad("does not begin with http:// or https://");
   rest.remove_prefix(base_secure ? 8 : 7);
   const auto slash = std::min(rest.find('/'), rest.size());
   if (!is_authority(rest.substr(0, slash))) throw bad("has no sound host");
@@ -57,7 +59,9 @@ bool Settings::serves(std::string_view authority, const Address& peer) const {
 
 ListenAddress parse_listen(std::string_view listen) {
   const auto colon = listen.rfind(':');
-  const auto bad = [&] { return std::runtime_error("listen: '" + std::string(listen) + "' is not host:port"); };
+  const auto bad = [&] {
+    return std::runtime_error("listen: '" + std::string(listen) + "' is not host:port");
+  };
   if (colon == listen.npos) throw bad();
   const auto port = text::number(listen.substr(colon + 1));
   if (!port || *port > 65535) throw bad();

@@ -15,9 +15,9 @@ struct Settings {
   /// @throws std::runtime_error naming the value that cannot be used
   explicit Settings(const Config& config);
 
-  std::string base_url;     // without a trailing slash; "" when not configured
-  std::string base_path;    // "" or "/cloud"
-  bool base_secure = false; // base_url is https
+  std::string base_url;            // without a trailing slash; "" when not configured
+  std::string base_path;           // "" or "/cloud"
+  bool base_secure = false;        // base_url is https
   std::vector<std::string> hosts;  // lower case, without ports; empty: any
   Networks trusted;
   std::uint64_t upload_bytes_max = 0;
@@ -29,7 +29,8 @@ struct Settings {
   unsigned write_stall_seconds = 60;
   bool access_log = true;
 
-  /// Whether a request for this Host is ours. A loopback name is fine for a peer on the loopback: health checks.
+  /// Whether a request for this Host is ours. A loopback name is fine for a peer on the loopback: health
+  /// checks.
   bool serves(std::string_view authority, const Address& peer) const;
 };
 

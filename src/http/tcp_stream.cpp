@@ -18,8 +18,8 @@ namespace asio = boost::asio;
 using Socket = asio::basic_stream_socket<asio::ip::tcp, Executor>;
 constexpr auto kTuple = asio::as_tuple(asio::use_awaitable_t<Executor>());
 
-/// Reads through Asio, which tries at once and then waits without a further system call. Writes go straight to the socket,
-/// since they nearly always fit; only a full socket is worth a suspension.
+/// Reads through Asio, which tries at once and then waits without a further system call. Writes go straight
+/// to the socket, since they nearly always fit; only a full socket is worth a suspension.
 class TcpStream final : public Stream {
  public:
   TcpStream(asio::io_context& io, int fd, bool v6)

@@ -19,11 +19,12 @@ namespace asio = boost::asio;
 using Socket = asio::basic_stream_socket<asio::ip::tcp, Executor>;
 constexpr auto kTuple = asio::as_tuple(asio::use_awaitable_t<Executor>());
 
-// What one encrypted write is handed: enough records that the loop around it is cheap, short enough that others get a turn.
+// What one encrypted write is handed: enough records that the loop around it is cheap, short enough that
+// others get a turn.
 constexpr std::size_t kWriteBytesMax = 256 * 1024;
 
-/// Chooses http/1.1. A client that offers other protocols only is told so instead of being answered in a language it
-/// did not ask for; one that offers nothing gets HTTP/1.1.
+/// Chooses http/1.1. A client that offers other protocols only is told so instead of being answered in a
+/// language it did not ask for; one that offers nothing gets HTTP/1.1.
 int select_protocol(SSL*, const unsigned char** out, unsigned char* out_bytes, const unsigned char* offered,
                     unsigned offered_bytes, void*) {
   static constexpr unsigned char kHttp11[] = "\x08http/1.1";
@@ -67,7 +68,8 @@ TlsContext::TlsContext(const std::string& certificate_file, const std::string& k
   SSL_CTX_set_default_passwd_cb(ctx, [](char*, int, int, void*) { return -1; });
   ERR_clear_error();
   if (SSL_CTX_use_certificate_chain_file(ctx, certificate_file.c_str()) != 1)
-    throw std::runtime_error("TLS certificate " + certificate_file + " cannot be used: " + last_openssl_error());
+    throw std::runtime_error("TLS certificate " + certificate_file +
+                             " cannot be used: " + last_openssl_error());
   if (SSL_CTX_use_PrivateKey_file(ctx, key_file.c_str(), SSL_FILETYPE_PEM) != 1)
     throw std::runtime_error("TLS key " + key_file + " cannot be used: " + last_openssl_error());
   if (SSL_CTX_check_private_key(ctx) != 1)
@@ -97,7 +99,8 @@ class TlsStream final : public Stream {
     }
     const auto [error, n] = co_await stream_.async_read_some(asio::buffer(into.data(), into.size()), kTuple);
     if (!error) co_return static_cast<std::ptrdiff_t>(n);
-    // A peer that hangs up without close_notify may have been cut off by somebody else; lengths and last chunks tell.
+    // A peer that hangs up without close_notify may have been cut off by somebody else; lengths and last
+    // chunks tell.
     co_return error == asio::error::eof || error == asio::ssl::error::stream_truncated ? 0 : -1;
   }
 
@@ -144,7 +147,8 @@ class TlsStream final : public Stream {
 
 }  // namespace
 
-std::unique_ptr<Stream> make_tls_stream(asio::io_context& io, int fd, bool v6, std::shared_ptr<TlsContext> context) {
+std::unique_ptr<Stream> make_tls_stream(asio::io_context& io, int fd, bool v6,
+                                        std::shared_ptr<TlsContext> context) {
   return std::make_unique<TlsStream>(io, fd, v6, std::move(context));
 }
 

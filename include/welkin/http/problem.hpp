@@ -11,7 +11,8 @@ std::string_view error_type(Status status);
 
 /// The one JSON shape of errors:
 /// {"status":"404 Not Found","error":m,"message":m,"error_type":"NotFound","slug":s,"request_id":r}
-std::string error_json(Status status, std::string_view slug, std::string_view message, std::string_view request_id);
+std::string error_json(Status status, std::string_view slug, std::string_view message,
+                       std::string_view request_id);
 
 /// Appends `text` as a JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD.
 void append_json_string(std::string& out, std::string_view text);
