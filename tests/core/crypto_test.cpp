@@ -1,0 +1,53 @@
+#include "welkin/core/crypto.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "welkin/core/text.hpp"
+
+namespace welkin::crypto {
+namespace {
+
+std::string hex(const Sha256& digest) { return text::hex(std::as_bytes(std::span(digest))); }
+
+TEST(Sha256, KnownAnswers) {  // FIPS 180-4
+  EXPECT_EQ(hex(sha256("abc")), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(hex(sha256("")), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+}
+
+TEST(Sha256, StreamEqualsWholeAndStartsAnew) {
+  Sha256Stream stream;
+  for (int round = 0; round < 2; ++round) {
+    stream.update(as_bytes("a"));
+    stream.update(as_bytes("bc"));
+    EXPECT_EQ(stream.finish(), sha256("abc"));
+  }
+}
+
+TEST(Hmac, KnownAnswer) {  // RFC 4231 case 2
+  EXPECT_EQ(hex(hmac_sha256(as_bytes("Jefe"), as_bytes("what do ya want for nothing?"))),
+            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+}
+
+TEST(Hkdf, SeparatesPurposes) {
+  const auto secret = as_bytes("a secret");
+  EXPECT_EQ(hkdf_sha256(secret, "one"), hkdf_sha256(secret, "one"));
+  EXPECT_NE(hkdf_sha256(secret, "one"), hkdf_sha256(secret, "two"));
+}
+
+// RFC 5869 case 3: no salt, no info; its first 32 bytes.
+TEST(Hkdf, KnownAnswer) {
+  const auto secret = *text::from_hex("0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b");
+  EXPECT_EQ(hex(hkdf_sha256(secret, "")), "8da4e775a563c18f715f802a063c5a31b8a11f5c5ee1879ec3454e5f3c738d2d");
+}
+
+TEST(RandomToken, HasTheLengthAndDoesNotRepeat) {
+  std::set<std::string> seen;
+  for (int i = 0; i < 1000; ++i) seen.insert(random_token(32));
+  EXPECT_EQ(seen.size(), 1000u);
+  EXPECT_EQ(seen.begin()->size(), 43u);
+}
+
+}  // namespace
+}  // namespace welkin::crypto
