@@ -1,0 +1,322 @@
+-- Every change of a drive is one call of one of these functions: a single statement of data-modifying CTEs would take
+-- its snapshot before it waits for the drive, and lose writes. They expect READ COMMITTED.
+-- The caller is always the same six values: his subjects, the mask of his credential, the folder it is limited to
+-- (0: none), and, for a link, its node and rights.
+
+-- The text clients see, without quotes: drive, number of the change, node. Never handed out twice.
+create or replace function etag_text(p_drive integer, p_seq bigint, p_node bigint) returns text
+  language sql immutable parallel safe as $$
+  select lpad(to_hex(p_drive), 8, '0') || lpad(to_hex(p_seq), 16, '0')
+      || lpad(to_hex(p_node), greatest(8, length(to_hex(p_node))), '0') $$;
+
+-- Takes the drive's next number; every writer of a drive calls this first. The advisory lock is a fair queue before the
+-- row. p_grow is charged against the quota in the same statement, so that no burst can pass it.
+create or replace function begin_change(p_drive integer, p_grow bigint, p_shape boolean,
+    out seq bigint, out root_id bigint, out trash_id bigint) language plpgsql as $$
+begin
+  perform pg_advisory_xact_lock(1, p_drive);
+  update drives d set seq = d.seq + 1, used_bytes = d.used_bytes + p_grow,
+                      shape = case when p_shape then d.seq + 1 else d.shape end
+   where d.id = p_drive and (p_grow <= 0 or d.used_bytes + d.reserved_bytes + p_grow <= d.quota_bytes)
+  returning d.seq, d.root_id, d.trash_id into seq, root_id, trash_id;
+  if not found then
+    if exists (select from drives d where d.id = p_drive) then
+      raise exception using errcode = 'WQ507', message = 'quota_exceeded';
+    end if;
+    raise exception using errcode = 'WN404', message = 'not_found';
+  end if;
+end $$;
+
+-- The gate: the way from a node to the top of its drive (the node first), whether it is alive (not in the trash), and
+-- what the caller may do there. Rights are the OR of his membership of the drive, of all unexpired grants on the way,
+-- and of his link's, cut by his credential. plpgsql on purpose: a language sql function that cannot be inlined is
+-- planned again on every call.
+create or replace function gate(p_node bigint, p_subjects bigint[], p_mask integer, p_limit bigint,
+    p_link_node bigint, p_link_rights integer,
+    out chain bigint[], out drive integer, out live boolean, out rights integer) language plpgsql stable as $$
+declare carriers bigint[]; top bigint;
+begin
+  with recursive up as (
+    select id, parent_id, flags, drive_id, 0 depth from nodes where id = p_node
+    union all
+    select n.id, n.parent_id, n.flags, n.drive_id, up.depth + 1
+      from up cross join lateral (select * from nodes x where x.id = up.parent_id offset 0) n)
+  select array_agg(up.id order by up.depth), max(up.id) filter (where up.parent_id is null),
+         array_agg(up.id) filter (where up.flags & 1 = 1), max(up.drive_id)
+    into chain, top, carriers, drive from up;
+  rights := 0;
+  live := exists (select from drives d where d.id = drive and d.root_id = top);
+  if chain is null then return; end if;
+  select coalesce(bit_or(m.rights), 0) into rights from drive_members m
+   where m.drive_id = drive and m.subject_id = any (p_subjects);
+  if carriers is not null then
+    rights := rights | (select coalesce(bit_or(g.rights), 0)::integer from grants g
+      where g.node_id = any (carriers) and g.subject_id = any (p_subjects)
+        and (g.expires_at is null or g.expires_at > now()));
+  end if;
+  if p_link_node = any (chain) then rights := rights | p_link_rights; end if;
+  if p_limit <> 0 and p_limit <> all (chain) then rights := 0; end if;
+  rights := rights & p_mask;
+end $$;
+
+-- Whether a lock forbids a change of p_node (null: it is new) in p_parent, whose way up is p_chain. A lock is satisfied
+-- by its token; of several shared locks on one node, one token is enough (RFC 4918 §6.2). p_deep: what is below p_node
+-- goes along, so a lock anywhere below forbids it as well.
+create or replace function is_locked(p_chain bigint[], p_node bigint, p_parent bigint, p_drive integer,
+    p_tokens uuid[], p_deep boolean) returns boolean language plpgsql stable as $$
+begin
+  if not exists (select from locks l where l.drive_id = p_drive and l.expires_at > now()) then return false; end if;
+  if exists (select from locks l
+      where l.node_id = any (p_chain || p_node) and l.expires_at > now()
+        and (l.depth_infinity or l.node_id = p_node or l.node_id = p_parent)
+      group by l.node_id having not bool_or(l.token = any (p_tokens))) then return true; end if;
+  return p_deep and exists (
+    select from locks l
+     where l.drive_id = p_drive and l.expires_at > now() and l.node_id <> p_node
+       and p_node = any (
+         array(with recursive up as (select id, parent_id from nodes where id = l.node_id
+           union all select n.id, n.parent_id
+             from up cross join lateral (select * from nodes x where x.id = up.parent_id offset 0) n) select id from up))
+     group by l.node_id having not bool_or(l.token = any (p_tokens)));
+end $$;
+
+create or replace function raise_chain(p_chain bigint[], p_seq bigint, p_bytes bigint) returns void language plpgsql as $$
+declare stamp bigint := now_us();
+begin
+  update folders set etag_seq = p_seq, changed_at = stamp, bytes_below = bytes_below + p_bytes
+   where node_id = any (p_chain);
+end $$;
+
+-- Group commit: bodies of one caller for one drive, one number, each ancestor raised once. Targets are distinct. Each
+-- item gets its own verdict: 'ok', or the SQLSTATE it would have raised with a slug behind it; only the ok ones are
+-- written. Only the quota fails the group as a whole (WQ507): it is then tried again item by item.
+--   p_files     the file whose content is replaced, else 0 and (p_parents, p_names)
+--   p_expects   0 anything, 1 must be new, 2 must exist, 3 etag is one of p_etags, 4 etag is none of them
+--   p_etags     comma-separated; p_tokens: lock tokens, comma-separated
+--   p_uploads   the uploads row that ends with this item, else 0; its reservation is given back
+create or replace function commit_files(p_drive integer, p_user bigint,
+    p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer,
+    p_parents bigint[], p_names text[], p_files bigint[], p_contents bigint[], p_sizes bigint[], p_mtimes bigint[],
+    p_mimes smallint[], p_expects smallint[], p_etags text[], p_overwrites boolean[], p_tokens text[],
+    p_uploads bigint[])
+  returns table (ord integer, verdict text, node_id bigint, parent_id bigint, name text, seq bigint, created boolean,
+    created_at bigint, rights integer)
+  -- A custom plan looks cheaper for every group (its arrays are constants then), and costs more than the work itself.
+  language plpgsql set plan_cache_mode = force_generic_plan as $$
+#variable_conflict use_column
+declare d record; author bigint := nullif(p_user, 0); charged integer; stamp bigint; any_locks boolean;
+begin
+  d := begin_change(p_drive, 0, false);
+  stamp := now_us();
+  any_locks := exists (select from locks l where l.drive_id = p_drive and l.expires_at > now());
+  return query
+  with items as materialized (
+    select i.*, string_to_array(i.tokens_text, ',')::uuid[] tokens, string_to_array(i.etags_text, ',') etags
+      from unnest(p_parents, p_names collate "C", p_files, p_contents, p_sizes, p_mtimes, p_mimes, p_expects, p_etags,
+                  p_overwrites, p_tokens, p_uploads)
+        with ordinality i (parent_id, name, file_id, content_id, size, mtime, mime, expect, etags_text, overwrite,
+                           tokens_text, upload_id, ord)),
+  located as materialized (
+    select i.*, n.id old_id, coalesce(n.parent_id, i.parent_id) at_parent, coalesce(n.name, i.name) at_name,
+           n.kind old_kind, n.content_id old_content, n.size old_size, n.mtime old_mtime, n.author_id old_author,
+           n.created_at old_created, etag_text(n.etag_drive, n.etag_seq, n.id) old_etag,
+           case when n.flags & 1 = 1 then n.id else coalesce(n.parent_id, i.parent_id) end place
+      from items i left join lateral (
+        select f.* from nodes f where f.id = i.file_id
+        union all
+        select f.* from nodes f where i.file_id = 0 and f.parent_id = i.parent_id and f.name = i.name) n on true),
+  gates as materialized (
+    select p.place, g.chain, g.drive, g.live, g.rights, (select n.kind from nodes n where n.id = p.place) kind
+      from (select distinct place from located) p
+      cross join lateral gate(p.place, p_subjects, p_mask, p_limit, p_link_node, p_link_rights) g),
+  judged as materialized (
+    select l.*, g.chain, g.rights,
+      case
+        when l.file_id <> 0 and l.old_id is null or not g.live or g.drive <> p_drive or g.rights = 0
+          or l.old_id is null and g.kind <> 2
+          then 'WN404 not_found'
+        when g.rights & (case when l.old_id is null then 4 else 8 end) = 0 then 'WF403 forbidden'
+        when l.old_kind = 2 then 'WC409 is_a_folder'
+        when l.old_id is not null and not l.overwrite then 'WC409 exists'
+        when l.expect = 1 and l.old_id is not null or l.expect in (2, 3) and l.old_id is null
+          or l.expect = 3 and l.old_etag <> all (l.etags) or l.expect = 4 and l.old_etag = any (l.etags)
+          then 'WP412 precondition_failed'
+        when any_locks and is_locked(g.chain, l.old_id, l.at_parent, p_drive, l.tokens, false) then 'WL423 locked'
+        else 'ok'
+      end verdict
+      from located l left join gates g on g.place = l.place),
+  kept as (
+    insert into versions (node_id, content_id, size, mtime, author_id)
+    select old_id, old_content, old_size, old_mtime, old_author from judged where verdict = 'ok' and old_id is not null),
+  changed as (
+    update nodes n set content_id = j.content_id, size = j.size, mtime = j.mtime, mime = j.mime, etag_seq = d.seq,
+                       etag_drive = p_drive, author_id = author
+      from judged j where j.verdict = 'ok' and n.id = j.old_id returning n.id, n.parent_id),
+  added as (
+    insert into nodes (parent_id, content_id, size, mtime, etag_seq, created_at, author_id, drive_id, etag_drive, kind,
+                       mime, name)
+    select parent_id, content_id, size, mtime, d.seq, stamp, author, p_drive, p_drive, 1, mime, name
+      from judged where verdict = 'ok' and old_id is null returning id, parent_id, name),
+  logged as (
+    insert into changes (drive_id, seq, node_id, parent_id, op)
+    select p_drive, d.seq, id, parent_id, 1 from added
+    union all select p_drive, d.seq, id, parent_id, 2 from changed),
+  total as (
+    select c.id, sum(j.size - coalesce(j.old_size, 0))::bigint grown
+      from judged j cross join lateral unnest(j.chain) c (id) where j.verdict = 'ok' group by 1),
+  raised as (
+    update folders f set etag_seq = d.seq, changed_at = stamp, bytes_below = f.bytes_below + t.grown
+      from total t where f.node_id = t.id)
+  select j.ord::integer, j.verdict, coalesce(j.old_id, a.id), j.at_parent, j.at_name, d.seq, j.old_id is null,
+         coalesce(j.old_created, stamp), j.rights
+    from judged j
+    left join added a on j.old_id is null and a.parent_id = j.parent_id and a.name = j.name
+   order by j.ord;
+
+  -- Charged last, with everything known; the row is ours since begin_change. Versions count, so the whole size grows.
+  with written as (
+    select coalesce(sum(i.size), 0)::bigint grown, array_agg(i.upload_id) filter (where i.upload_id <> 0) ended
+      from unnest(p_contents, p_sizes, p_uploads) i (content_id, size, upload_id)
+     where exists (select from nodes n where n.content_id = i.content_id and n.etag_seq = d.seq and n.drive_id = p_drive)),
+  ended as (delete from uploads u using written w where u.id = any (w.ended) returning u.reserved),
+  freed as (select coalesce(sum(e.reserved), 0)::bigint bytes from ended e)
+  update drives v set used_bytes = v.used_bytes + w.grown, reserved_bytes = v.reserved_bytes - f.bytes
+    from written w, freed f
+   where v.id = p_drive and (w.grown = 0 or v.used_bytes + v.reserved_bytes - f.bytes + w.grown <= v.quota_bytes);
+  get diagnostics charged = row_count;
+  if charged = 0 then raise exception using errcode = 'WQ507', message = 'quota_exceeded'; end if;
+end $$;
+
+create or replace function create_folder(p_parent bigint, p_name text, p_user bigint,
+    p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer,
+    p_tokens uuid[], p_depth_max integer, out node_id bigint, out drive integer, out seq bigint, out stamp bigint,
+    out rights integer) language plpgsql as $$
+declare d record; g record;
+begin
+  select n.drive_id into drive from nodes n where n.id = p_parent and n.kind = 2;
+  if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  d := begin_change(drive, 0, true);
+  g := gate(p_parent, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
+  if not g.live or g.drive <> drive or g.rights = 0 then
+    raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  if g.rights & 4 = 0 then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
+  if cardinality(g.chain) > p_depth_max then raise exception using errcode = 'WI400', message = 'too_deep'; end if;
+  if is_locked(g.chain, null, p_parent, drive, p_tokens, false) then
+    raise exception using errcode = 'WL423', message = 'locked'; end if;
+  seq := d.seq; stamp := now_us(); rights := g.rights;
+  insert into nodes (parent_id, mtime, etag_seq, created_at, author_id, drive_id, etag_drive, kind, name)
+    values (p_parent, stamp, seq, stamp, nullif(p_user, 0), drive, drive, 2, p_name) returning id into node_id;
+  insert into folders (node_id, etag_seq, changed_at) values (node_id, seq, stamp);
+  perform raise_chain(g.chain, seq, 0);
+  insert into changes (drive_id, seq, node_id, parent_id, op) values (drive, seq, node_id, p_parent, 1);
+end $$;
+
+-- What a change of a node itself has to find true; shared by move and trash. 23505 later means the name is taken.
+create or replace function require_change(p_drive integer, p_node bigint, p_gate record, p_right integer,
+    p_expect smallint, p_etags text[], p_tokens uuid[]) returns void language plpgsql stable as $$
+declare n record; etag text;
+begin
+  if not p_gate.live or p_gate.drive <> p_drive or p_gate.rights & 1 = 0 then
+    raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  if cardinality(p_gate.chain) = 1 then raise exception using errcode = 'WF403', message = 'is_root'; end if;
+  if p_gate.rights & p_right <> p_right then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
+  select x.parent_id, x.kind, x.etag_drive, x.drive_id, x.etag_seq, f.etag_seq folder_seq into n
+    from nodes x left join folders f on f.node_id = x.id where x.id = p_node;
+  etag := case when n.kind = 2 then etag_text(n.drive_id, n.folder_seq, p_node)
+               else etag_text(n.etag_drive, n.etag_seq, p_node) end;
+  if p_expect = 1 or p_expect = 3 and etag <> all (p_etags) or p_expect = 4 and etag = any (p_etags) then
+    raise exception using errcode = 'WP412', message = 'precondition_failed'; end if;
+  if is_locked(p_gate.chain, p_node, n.parent_id, p_drive, p_tokens, true) then
+    raise exception using errcode = 'WL423', message = 'locked'; end if;
+end $$;
+
+-- Rename or move inside a drive: one node row, two ways up. p_to 0: stays where it is; p_name null: keeps its name.
+create or replace function move_node(p_node bigint, p_to bigint, p_name text,
+    p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer,
+    p_expect smallint, p_etags text[], p_tokens uuid[], p_depth_max integer) returns void language plpgsql as $$
+declare d record; g record; t record; n record; old record; bytes bigint; drive integer; destination bigint;
+begin
+  select x.drive_id into drive from nodes x where x.id = p_node;
+  if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  d := begin_change(drive, 0, true);
+  select x.* into n from nodes x where x.id = p_node;
+  destination := case when p_to = 0 then n.parent_id else p_to end;
+  g := gate(p_node, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
+  -- A change of name is an update of the item; leaving a folder is a deletion there and a creation elsewhere.
+  perform require_change(drive, p_node, g, case when destination = n.parent_id then 8 else 16 end,
+                         p_expect, p_etags, p_tokens);
+  if p_node = p_limit or p_node = p_link_node then raise exception using errcode = 'WF403', message = 'is_root'; end if;
+  t := gate(destination, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
+  if not t.live or t.rights = 0 or not exists (select from nodes x where x.id = destination and x.kind = 2) then
+    raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  if t.drive <> drive then raise exception using errcode = 'WX501', message = 'other_drive'; end if;
+  if destination <> n.parent_id then
+    if t.rights & 4 = 0 then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
+    if p_node = any (t.chain) then raise exception using errcode = 'WI400', message = 'into_itself'; end if;
+    if cardinality(t.chain) > p_depth_max then raise exception using errcode = 'WI400', message = 'too_deep'; end if;
+    if is_locked(t.chain, null, destination, drive, p_tokens, false) then
+      raise exception using errcode = 'WL423', message = 'locked'; end if;
+  end if;
+  bytes := case when n.kind = 1 then n.size else (select f.bytes_below from folders f where f.node_id = p_node) end;
+  update nodes set parent_id = destination, name = coalesce(p_name, name), etag_seq = d.seq, etag_drive = drive
+   where id = p_node;
+  perform raise_chain(g.chain[2:], d.seq, -bytes);
+  perform raise_chain(t.chain, d.seq, bytes);
+  update folders set etag_seq = d.seq where node_id = p_node;
+  insert into changes (drive_id, seq, node_id, parent_id, op, old_name) values
+    (drive, d.seq, p_node, n.parent_id, 3, n.name), (drive, d.seq, p_node, destination, 1, null);
+end $$;
+
+-- Into the drive's trash: one node row, whatever is below it. Under the trash an item is called by its id.
+create or replace function trash_node(p_node bigint, p_user bigint,
+    p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer,
+    p_expect smallint, p_etags text[], p_tokens uuid[]) returns void language plpgsql as $$
+declare d record; g record; n record; bytes bigint; drive integer;
+begin
+  select x.drive_id into drive from nodes x where x.id = p_node;
+  if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  d := begin_change(drive, 0, true);
+  g := gate(p_node, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
+  perform require_change(drive, p_node, g, 16, p_expect, p_etags, p_tokens);
+  if p_node = p_limit or p_node = p_link_node then raise exception using errcode = 'WF403', message = 'is_root'; end if;
+  select x.* into n from nodes x where x.id = p_node;
+  bytes := case when n.kind = 1 then n.size else (select f.bytes_below from folders f where f.node_id = p_node) end;
+  insert into trash (node_id, drive_id, from_parent_id, bytes, deleted_by, from_name)
+    values (p_node, drive, n.parent_id, bytes, nullif(p_user, 0), n.name);
+  update nodes set parent_id = d.trash_id, name = p_node::text where id = p_node;
+  perform raise_chain(g.chain[2:], d.seq, -bytes);
+  perform raise_chain(array[d.trash_id], d.seq, bytes);
+  delete from locks where node_id = p_node;
+  insert into changes (drive_id, seq, node_id, parent_id, op, old_name)
+    values (drive, d.seq, p_node, n.parent_id, 3, n.name);
+end $$;
+
+-- Announces the bytes of a running upload against the quota. The row is its chunks' reference until it ends.
+create or replace function begin_upload(p_user bigint, p_drive integer, p_parent bigint, p_name text, p_total bigint,
+    p_seconds integer) returns bigint language plpgsql as $$
+declare made bigint;
+begin
+  perform pg_advisory_xact_lock(1, p_drive);
+  update drives set reserved_bytes = reserved_bytes + coalesce(p_total, 0)
+   where id = p_drive and (coalesce(p_total, 0) = 0 or used_bytes + reserved_bytes + p_total <= quota_bytes);
+  if not found then raise exception using errcode = 'WQ507', message = 'quota_exceeded'; end if;
+  insert into uploads (user_id, drive_id, parent_id, total, reserved, expires_at, name)
+    values (nullif(p_user, 0), p_drive, p_parent, p_total, coalesce(p_total, 0),
+            now() + make_interval(secs => p_seconds), p_name) returning id into made;
+  return made;
+end $$;
+
+-- Ends an upload that came to nothing: reservation back, chunks to the collector. False when it was gone already.
+create or replace function drop_upload(p_upload bigint) returns boolean language plpgsql as $$
+declare u record;
+begin
+  select drive_id into u from uploads where id = p_upload;
+  if not found then return false; end if;
+  perform pg_advisory_xact_lock(1, u.drive_id);
+  select drive_id, reserved into u from uploads where id = p_upload for update;
+  if not found then return false; end if;
+  update drives set reserved_bytes = reserved_bytes - u.reserved where id = u.drive_id and u.reserved > 0;
+  insert into chunk_gc (chunk_id) select chunk_id from upload_chunks where upload_id = p_upload on conflict do nothing;
+  delete from uploads where id = p_upload;
+  return true;
+end $$;

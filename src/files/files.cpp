@@ -1,0 +1,188 @@
+#include "welkin/files/files.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "files/listing.hpp"
+#include "files/node_store.hpp"
+#include "files/refusals.hpp"
+#include "files/upload.hpp"
+
+namespace welkin::files {
+namespace {
+
+constexpr std::int32_t kDepthMax = 128;  // folders inside each other
+
+constexpr db::Stmt kCreateFolder{
+    "files.create_folder",
+    "select node_id, seq, stamp, rights, drive from create_folder($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"};
+constexpr db::Stmt kMove{"files.move_node",
+                         "select move_node($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"};
+constexpr db::Stmt kTrash{"files.trash_node", "select trash_node($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"};
+constexpr db::Stmt kExpired{"files.expired_uploads",
+                            "select id from uploads where expires_at <= now() order by expires_at limit 100"};
+constexpr db::Stmt kDropUpload{"files.drop_upload", "select drop_upload($1)"};
+
+}  // namespace
+
+struct Files::Impl {
+  Impl(db::Db& db, blobs::Store& store, const Clock& clock)
+      : db(db), store(store), room(std::make_shared<UploadRoom>(db, store, clock)) {}
+  db::Db& db;
+  blobs::Store& store;
+  std::shared_ptr<UploadRoom> room;
+};
+
+Files::Files(db::Db& db, blobs::Store& store, const Config&, const Clock& clock)
+    : impl_(std::make_shared<Impl>(db, store, clock)) {}
+Files::~Files() { close(); }
+
+void Files::close() { impl_->room->cleaner.join(); }
+
+Task<Node> Files::home(Caller caller) {
+  co_return co_await impl_->db.read([&](db::Tx& tx) {
+    const NodeId root = store::start_of(tx, caller);
+    if (!root) throw not_found();
+    return store::require(tx, caller, root).node;
+  });
+}
+
+Task<Node> Files::node(Caller caller, NodeId id) {
+  co_return co_await impl_->db.read([&](db::Tx& tx) { return store::require(tx, caller, id).node; });
+}
+
+Task<Node> Files::by_path(Caller caller, std::vector<std::string> names) {
+  for (auto& name : names) name = require_name(name, Kind::file);
+  co_return co_await impl_->db.read([&](db::Tx& tx) {
+    const NodeId id = store::walk(tx, caller, names);
+    if (!id) throw not_found();
+    return store::require(tx, caller, id).node;
+  });
+}
+
+Task<std::vector<Node>> Files::ancestors(Caller caller, NodeId id) {
+  co_return co_await impl_->db.read(
+      [&](db::Tx& tx) { return store::ancestors(tx, caller, store::require(tx, caller, id)); });
+}
+
+Task<std::string> Files::path(Caller caller, NodeId id) {
+  co_return co_await impl_->db.read([&](db::Tx& tx) -> std::string {
+    const auto found = store::require(tx, caller, id);
+    if (!found.from_membership) return {};
+    std::string path;
+    for (const auto& n : store::ancestors(tx, caller, found))
+      if (!n.is_root()) path += "/" + n.name;
+    return path.empty() ? "/" : path;
+  });
+}
+
+Task<Page> Files::list(Caller caller, NodeId folder, ListQuery query) {
+  query.limit = std::clamp(query.limit, 1, 1000);
+  co_return co_await impl_->db.read(
+      [&](db::Tx& tx) { return store::page(tx, caller, store::require_folder(tx, caller, folder), query); });
+}
+
+Task<std::optional<Node>> Files::child(Caller caller, NodeId folder, std::string name) {
+  co_return co_await impl_->db.read([&](db::Tx& tx) -> std::optional<Node> {
+    const auto parent = store::require_folder(tx, caller, folder);
+    const NodeId id = store::child(tx, parent.node.id, name);
+    if (!id) return std::nullopt;
+    auto found = store::find(tx, caller, id);
+    if (!found) return std::nullopt;
+    return std::move(found->node);
+  });
+}
+
+Task<Opened> Files::open(Caller caller, NodeId id, std::optional<Slice> slice) {
+  // Contents outlive their last reference by the collector's grace, so node and chunk list need no common
+  // snapshot.
+  co_return co_await impl_->db.read([&](db::Tx& tx) {
+    Opened opened;
+    opened.node = store::require(tx, caller, id).node;
+    if (opened.node.is_folder()) throw Error(Errc::invalid, "is_a_folder", "this is a folder");
+    opened.content = impl_->store.view(tx, opened.node.content, slice);
+    return opened;
+  });
+}
+
+Task<> Files::send(const Opened& opened, Slice slice, ByteSink& out) {
+  co_await impl_->store.send(opened.content, slice, out);
+}
+
+Task<Node> Files::create_folder(Caller caller, NodeId parent, std::string name) {
+  name = require_name(name, Kind::folder);
+  const std::vector<db::Uuid> no_tokens;
+  co_return co_await impl_->db.write([&](db::Tx& tx) {
+    db::Params params(parent, name, caller.user);
+    store::add_gate(params, caller).add(no_tokens).add(kDepthMax);
+    try {
+      const auto rows = tx.one(kCreateFolder, params);
+      Node n;
+      rows[0].id_into(0, n.id);
+      rows[0].id_into(4, n.drive);
+      n.parent = parent;
+      n.kind = Kind::folder;
+      n.name = name;
+      n.modified_at = n.created_at = rows[0].i64(2);
+      n.etag = store::etag_text(n.drive.value, rows[0].i64(1), n.id.value);
+      n.author = caller.user;
+      n.author_name = caller.name;
+      n.rights = rows[0].i32(3);
+      return n;
+    } catch (const db::SqlError& e) {
+      rethrow(e, name);
+    }
+  });
+}
+
+Task<Node> Files::move(Caller caller, NodeId id, Move to) {
+  co_return co_await impl_->db.write([&](db::Tx& tx) {
+    // Told apart for the error's text only; the change itself decides again under the drive's lock.
+    const auto before = store::require(tx, caller, id);
+    std::optional<std::string> name;
+    if (to.name) name = require_name(*to.name, before.node.kind);
+    db::Params params(id, to.parent.value_or(NodeId{}), name);
+    store::add_gate(params, caller)
+        .add(static_cast<std::int16_t>(to.expect.kind))
+        .add(to.expect.etags)
+        .add(to.lock_tokens)
+        .add(kDepthMax);
+    try {
+      tx.exec(kMove, params);
+    } catch (const db::SqlError& e) {
+      rethrow(e, name.value_or(before.node.name));
+    }
+    return store::require(tx, caller, id).node;
+  });
+}
+
+Task<> Files::trash(Caller caller, NodeId id, Expect expect, std::vector<db::Uuid> lock_tokens) {
+  co_await impl_->db.write([&](db::Tx& tx) {
+    db::Params params(id, caller.user);
+    store::add_gate(params, caller)
+        .add(static_cast<std::int16_t>(expect.kind))
+        .add(expect.etags)
+        .add(lock_tokens);
+    try {
+      tx.exec(kTrash, params);
+    } catch (const db::SqlError& e) {
+      rethrow(e, "");
+    }
+  });
+}
+
+Task<std::unique_ptr<Upload>> Files::begin_upload(Caller caller, UploadOptions options) {
+  co_return co_await open_upload(impl_->room, std::move(caller), std::move(options));
+}
+
+bool Files::expire_uploads() {
+  const auto due = impl_->db.read_now([](db::Tx& tx) {
+    std::vector<std::int64_t> ids;
+    for (const auto row : tx.exec(kExpired)) ids.push_back(row.i64(0));
+    return ids;
+  });
+  for (const auto id : due) impl_->db.write_now([id](db::Tx& tx) { tx.exec(kDropUpload, id); });
+  return due.size() == 100;
+}
+
+}  // namespace welkin::files

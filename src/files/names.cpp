@@ -1,0 +1,44 @@
+#include "welkin/core/error.hpp"
+#include "welkin/core/log.hpp"
+#include "welkin/core/text.hpp"
+#include "welkin/files/files.hpp"
+
+namespace welkin::files {
+namespace {
+
+constexpr std::size_t kNameBytesMax = 255;
+
+const char* fault_of(std::string_view name) {
+  if (name.empty()) return "it is empty";
+  if (!text::is_utf8(name)) return "it is not UTF-8";
+  if (name == "." || name == "..") return "it has a meaning of its own";
+  for (const char c : name) {
+    if (c == '/' || c == '\\') return "it holds a slash";
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return "it holds a control character";
+  }
+  // C1 controls are two bytes in UTF-8.
+  for (std::size_t i = 0; i + 1 < name.size(); ++i)
+    if (name[i] == '\xc2' && static_cast<unsigned char>(name[i + 1]) < 0xa0)
+      return "it holds a control character";
+  return nullptr;
+}
+
+}  // namespace
+
+std::string require_name(std::string_view name, Kind kind) {
+  const char* fault = fault_of(name);
+  std::string normal;
+  if (!fault) {
+    normal = text::nfc(name);
+    if (normal.size() > kNameBytesMax) fault = "it is longer than 255 bytes";
+  }
+  if (fault) {
+    const char* what = kind == Kind::folder ? "folder" : "file";
+    // The name goes back to whoever sent it; shortened, and without what could confuse a reader of logs.
+    throw Error(Errc::invalid, "bad_name",
+                fmt::format("Invalid {} name '{}': {}", what, log::one_line(name.substr(0, 100)), fault));
+  }
+  return normal;
+}
+
+}  // namespace welkin::files

@@ -1,0 +1,182 @@
+#include "files/node_store.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+#include "files/refusals.hpp"
+
+namespace welkin::files::store {
+
+// Scalar parts of the caller follow the node everywhere: $2 subjects, $3 mask, $4 limit, $5 link node, $6
+// link rights.
+#define WELKIN_NODE_COLUMNS                                                                                  \
+  "n.id, n.parent_id, n.drive_id, n.kind, n.name, n.size, n.mtime, n.created_at, n.etag_seq, n.etag_drive, " \
+  "n.content_id, n.author_id, f.etag_seq, f.changed_at, f.bytes_below, "                                     \
+  "(select m.name from mime_types m where m.id = n.mime)"
+#define WELKIN_NODE_MORE                                                                                     \
+  ", (select c.sha256 from contents c where c.id = n.content_id), (select u.name from users u where u.id = " \
+  "n.author_id)"
+#define WELKIN_NODE_JOINS \
+  " left join lateral (select * from folders x where x.node_id = n.id offset 0) f on n.kind = 2"
+
+const char* const kNodeColumns = WELKIN_NODE_COLUMNS WELKIN_NODE_MORE;
+const char* const kNodeJoins = WELKIN_NODE_JOINS;
+
+namespace {
+
+constexpr db::Stmt kFind{
+    "files.find",
+    "select " WELKIN_NODE_COLUMNS WELKIN_NODE_MORE
+    ", g.rights, g.live, g.chain, exists (select from drive_members d where d.drive_id = n.drive_id"
+    "   and d.subject_id = any ($2) and d.rights & 1 = 1)"
+    " from nodes n cross join lateral gate(n.id, $2, $3, $4, $5, $6) g" WELKIN_NODE_JOINS " where n.id = $1"};
+
+constexpr db::Stmt kAncestors{
+    "files.ancestors",
+    "select " WELKIN_NODE_COLUMNS WELKIN_NODE_MORE
+    ", g.rights from unnest($1::bigint[]) with ordinality w (id, at)"
+    " join nodes n on n.id = w.id cross join lateral gate(n.id, $2, $3, $4, $5, $6) g" WELKIN_NODE_JOINS
+    " where g.rights & 1 = 1 order by w.at desc"};
+
+constexpr db::Stmt kPersonalRoot{"files.personal_root",
+                                 "select root_id from drives where owner_id = $1 and kind = 1"};
+
+// One step a name. Mounts are looked up by the same step, so that no verb knows of shares.
+constexpr db::Stmt kWalk{"files.walk", R"(
+  with recursive walk as (
+    select $1::bigint id, 0 depth
+    union all
+    select n.id, w.depth + 1
+      from walk w cross join lateral (
+        select c.id from nodes c where c.parent_id = w.id and c.name = ($2::text[])[w.depth + 1]
+        union all
+        select m.target_id from mounts m
+         where m.user_id = $3 and m.parent_id = w.id and m.name = ($2::text[])[w.depth + 1]
+        limit 1) n)
+  select id from walk where depth = cardinality($2::text[]))"};
+
+constexpr db::Stmt kChild{"files.child", "select id from nodes where parent_id = $1 and name = $2"};
+
+constexpr db::Stmt kDriveUse{"files.drive_use",
+                             "select used_bytes, reserved_bytes, quota_bytes from drives where id = $1"};
+
+Found found_of(const db::Row& row) {
+  Found found;
+  found.node = node_of(row);
+  constexpr int kGate = kNodeColumnCount + 2;
+  found.node.rights = row.i32(kGate);
+  found.chain = row.i64_array(kGate + 2);
+  found.from_membership = row.boolean(kGate + 3);
+  return found;
+}
+
+std::optional<Found> find_with(db::Tx& tx, const Caller& caller, NodeId id, std::int32_t right) {
+  db::Params params(id);
+  const auto rows = tx.exec(kFind, add_gate(params, caller));
+  if (rows.empty()) return std::nullopt;
+  const auto row = rows[0];
+  const bool live = row.boolean(kNodeColumnCount + 3);
+  if (!live || (row.i32(kNodeColumnCount + 2) & right) == 0) return std::nullopt;
+  return found_of(row);
+}
+
+}  // namespace
+
+db::Params& add_gate(db::Params& params, const Caller& caller) {
+  return params.add(caller.subjects)
+      .add(caller.rights_mask)
+      .add(caller.root_limit)
+      .add(caller.link_node)
+      .add(caller.link_rights);
+}
+
+std::string etag_text(std::int64_t drive, std::int64_t seq, std::int64_t node) {
+  return fmt::format("{:08x}{:016x}{:08x}", drive, seq, node);
+}
+
+Node node_of(const db::Row& row) {
+  Node n;
+  row.id_into(0, n.id);
+  row.id_into(1, n.parent);
+  row.id_into(2, n.drive);
+  n.kind = row.i64(3) == 2 ? Kind::folder : Kind::file;
+  n.name = row.str(4);
+  n.created_at = row.i64(7);
+  row.id_into(10, n.content);
+  row.id_into(11, n.author);
+  if (n.is_folder()) {
+    n.size_bytes = static_cast<std::uint64_t>(row.i64(14));
+    n.modified_at = row.i64(13);
+    n.etag = etag_text(n.drive.value, row.i64(12), n.id.value);
+  } else {
+    n.size_bytes = static_cast<std::uint64_t>(row.i64(5));
+    n.modified_at = row.i64(6);
+    n.etag = etag_text(row.i64(9), row.i64(8), n.id.value);
+    n.mime_type = row.is_null(15) ? "application/octet-stream" : row.str(15);
+    if (!row.is_null(16)) {
+      const auto digest = row.bytes(16);
+      std::memcpy(n.sha256.emplace().data(), digest.data(), n.sha256->size());
+    }
+  }
+  if (!row.is_null(17)) n.author_name = row.str(17);
+  return n;
+}
+
+std::optional<Found> find(db::Tx& tx, const Caller& caller, NodeId id) {
+  return find_with(tx, caller, id, rights::kRead);
+}
+
+std::optional<Found> find_writable(db::Tx& tx, const Caller& caller, NodeId id) {
+  return find_with(tx, caller, id, rights::kRead | rights::kCreate);
+}
+
+Found require(db::Tx& tx, const Caller& caller, NodeId id) {
+  auto found = find(tx, caller, id);
+  if (!found) throw not_found();
+  return std::move(*found);
+}
+
+Found require_folder(db::Tx& tx, const Caller& caller, NodeId id) {
+  auto found = require(tx, caller, id);
+  if (!found.node.is_folder()) throw Error(Errc::invalid, "not_a_folder", "this is not a folder");
+  return found;
+}
+
+NodeId start_of(db::Tx& tx, const Caller& caller) {
+  if (caller.root_limit) return caller.root_limit;
+  if (caller.link_node) return caller.link_node;
+  const auto rows = tx.exec(kPersonalRoot, caller.user);
+  return rows.empty() ? NodeId{} : rows[0].id<NodeId>(0);
+}
+
+NodeId walk(db::Tx& tx, const Caller& caller, const std::vector<std::string>& names) {
+  const NodeId start = start_of(tx, caller);
+  if (!start || names.empty()) return start;
+  const auto rows = tx.exec(kWalk, start, names, caller.user);
+  return rows.empty() ? NodeId{} : rows[0].id<NodeId>(0);
+}
+
+NodeId child(db::Tx& tx, NodeId folder, const std::string& name) {
+  const auto rows = tx.exec(kChild, folder, name);
+  return rows.empty() ? NodeId{} : rows[0].id<NodeId>(0);
+}
+
+std::vector<Node> ancestors(db::Tx& tx, const Caller& caller, const Found& found) {
+  db::Params params;
+  params.add(found.chain);
+  std::vector<Node> out;
+  for (const auto row : tx.exec(kAncestors, add_gate(params, caller))) {
+    out.push_back(node_of(row));
+    out.back().rights = row.i32(kNodeColumnCount + 2);
+  }
+  return out;
+}
+
+DriveUse drive_use(db::Tx& tx, DriveId drive) {
+  const auto rows = tx.exec(kDriveUse, static_cast<std::int32_t>(drive.value));
+  if (rows.empty()) throw not_found();
+  return {rows[0].i64(0), rows[0].i64(1), rows[0].i64(2)};
+}
+
+}  // namespace welkin::files::store

@@ -1,0 +1,56 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "welkin/core/caller.hpp"
+#include "welkin/db/db.hpp"
+#include "welkin/files/files.hpp"
+
+/// Reading nodes. Everything here passes the gate: what the caller may not read does not come back.
+namespace welkin::files::store {
+
+/// The six values of `gate()`, as $2..$7 of a statement whose $1 is the node.
+db::Params& add_gate(db::Params& params, const Caller& caller);
+
+/// A node and what the gate says of it.
+struct Found {
+  Node node;                        // rights filled in
+  std::vector<std::int64_t> chain;  // from the node to the root of its drive
+  bool from_membership = false;     // the caller is a member of the drive: he may see the whole way
+};
+
+/// nullopt: not there, in the trash, or not readable.
+std::optional<Found> find(db::Tx& tx, const Caller& caller, NodeId id);
+/// @throws Error not_found
+Found require(db::Tx& tx, const Caller& caller, NodeId id);
+Found require_folder(db::Tx& tx, const Caller& caller, NodeId id);
+
+/// Not readable, but the caller may create in it (a file drop): for writes only.
+std::optional<Found> find_writable(db::Tx& tx, const Caller& caller, NodeId id);
+
+/// Where the caller's paths start: his folder limit, his link, or the root of his drive. 0: he has none.
+NodeId start_of(db::Tx& tx, const Caller& caller);
+/// Walks names from start_of, through the caller's mounts; 0 when a name is not there. Says nothing of
+/// rights.
+NodeId walk(db::Tx& tx, const Caller& caller, const std::vector<std::string>& names);
+/// A child by exact name; says nothing of rights.
+NodeId child(db::Tx& tx, NodeId folder, const std::string& name);
+/// The nodes of `found.chain` the caller may see, from the top down.
+std::vector<Node> ancestors(db::Tx& tx, const Caller& caller, const Found& found);
+
+struct DriveUse {
+  std::int64_t used = 0, reserved = 0, quota = 0;
+};
+DriveUse drive_use(db::Tx& tx, DriveId drive);
+
+/// Columns of a node as every statement here selects them, and how they are read, starting at column 0.
+extern const char* const kNodeColumns;
+extern const char* const kNodeJoins;
+inline constexpr int kNodeColumnCount = 16;
+Node node_of(const db::Row& row);
+
+/// The text clients see: drive, change, node (twin of SQL etag_text).
+std::string etag_text(std::int64_t drive, std::int64_t seq, std::int64_t node);
+
+}  // namespace welkin::files::store

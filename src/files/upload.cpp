@@ -1,0 +1,257 @@
+#include "files/upload.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "files/refusals.hpp"
+#include "welkin/core/log.hpp"
+#include "welkin/core/text.hpp"
+
+namespace welkin::files {
+namespace {
+
+constexpr db::Stmt kMimeFind{"files.mime_find", "select id from mime_types where name = $1"};
+constexpr db::Stmt kMimeMake{
+    "files.mime_make",
+    "insert into mime_types (name) select $1 where (select count(*) from mime_types) < 30000 "
+    "on conflict (name) do nothing"};
+constexpr db::Stmt kBeginUpload{"files.begin_upload", "select begin_upload($1, $2, $3, $4, $5, $6)"};
+constexpr db::Stmt kDropUpload{"files.drop_upload", "select drop_upload($1)"};
+
+constexpr std::size_t kHeadBytes = 64;  // what choose_mime_type looks at
+
+/// Where a body is going, as far as it was known before the body came.
+struct Place {
+  DriveId drive;
+  NodeId parent;
+  std::string name;
+  std::optional<Node> old;
+};
+
+bool contains(const std::vector<std::string>& list, const std::string& value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+bool holds(const Expect& expect, const std::optional<Node>& old) {
+  switch (expect.kind) {
+    case Expect::Kind::anything:
+      return true;
+    case Expect::Kind::must_be_new:
+      return !old;
+    case Expect::Kind::must_exist:
+      return old.has_value();
+    case Expect::Kind::etag_is:
+      return old && contains(expect.etags, old->etag);
+    case Expect::Kind::etag_is_not:
+      return !old || !contains(expect.etags, old->etag);
+  }
+  return false;
+}
+
+std::string join(const std::vector<std::string>& parts) { return fmt::format("{}", fmt::join(parts, ",")); }
+
+std::string join(const std::vector<db::Uuid>& parts) {
+  std::vector<std::string> texts;
+  texts.reserve(parts.size());
+  for (const auto& p : parts) texts.push_back(text::hex(std::as_bytes(std::span(p))));
+  return join(texts);
+}
+
+Place place_of(db::Tx& tx, const Caller& caller, const UploadOptions& options) {
+  Place place;
+  const auto& target = options.target;
+  if (target.file) {
+    const auto found = store::require(tx, caller, target.file);
+    if (found.node.is_folder()) throw refusal("WC409", "is_a_folder", found.node.name);
+    place = {found.node.drive, found.node.parent, found.node.name, found.node};
+  } else {
+    const auto folder = store::find_writable(tx, caller, target.parent);
+    if (!folder) throw not_found();
+    if (!folder->node.is_folder()) throw Error(Errc::invalid, "not_a_folder", "this is not a folder");
+    place = {folder->node.drive, folder->node.id, target.name, std::nullopt};
+    if (const NodeId old = store::child(tx, folder->node.id, target.name)) {
+      if (const auto found = store::find_writable(tx, caller, old)) place.old = found->node;
+    } else if ((folder->node.rights & rights::kCreate) == 0) {
+      throw refusal("WF403", "forbidden", target.name);
+    }
+  }
+  return place;
+}
+
+void check_place(const Place& place, const UploadOptions& options) {
+  if (place.old) {
+    if (place.old->is_folder()) throw refusal("WC409", "is_a_folder", place.name);
+    if (!options.overwrite) throw refusal("WC409", "exists", place.name);
+    if ((place.old->rights & rights::kUpdate) == 0) throw refusal("WF403", "forbidden", place.name);
+  }
+  if (!holds(options.expect, place.old)) throw refusal("WP412", "precondition_failed", place.name);
+}
+
+class RunningUpload final : public Upload {
+ public:
+  RunningUpload(std::shared_ptr<UploadRoom> room, Caller caller, UploadOptions options, Place place)
+      : room_(std::move(room)),
+        caller_(std::move(caller)),
+        options_(std::move(options)),
+        place_(std::move(place)) {}
+
+  ~RunningUpload() override {
+    sink_.reset();
+    if (!upload_ || finished_) return;
+    const auto give_up = [room = room_.get(), id = upload_] {
+      room->db.write_now([id](db::Tx& tx) { tx.exec(kDropUpload, id); });
+    };
+    if (!room_->cleaner.post(give_up)) log::warn("an abandoned upload is left to its expiry");
+  }
+
+  Task<> begin() {
+    if (options_.size_hint && *options_.size_hint >= kReserveFromBytes)
+      co_await make_row(*options_.size_hint);
+    blobs::Store::SinkOptions sink;
+    sink.size_hint = options_.size_hint;
+    sink.upload = [this] { return row(); };
+    sink_ = room_->store.sink(std::move(sink));
+  }
+
+  Task<> write(ByteView block) override {
+    if (head_.size() < kHeadBytes) head_ += as_text(block).substr(0, kHeadBytes - head_.size());
+    co_await sink_->write(block);
+    // A body of unknown length has nothing reserved, so look now and then instead of filling the disk first.
+    if (!options_.size_hint && sink_->size_bytes() >= checked_bytes_ + (64 << 20)) {
+      checked_bytes_ = sink_->size_bytes();
+      co_await require_quota(checked_bytes_);
+    }
+  }
+
+  Task<Written> finish() override {
+    const blobs::Sealed sealed = co_await sink_->seal();
+    if (options_.sha256 && *options_.sha256 != sealed.sha256) {
+      room_->store.abandon(sealed);
+      throw Error(Errc::invalid, "digest_mismatch", "the body does not have the announced digest");
+    }
+    const std::string mime = choose_mime_type(options_.mime_type, as_bytes(head_), place_.name);
+    Commit commit;
+    commit.caller = &caller_;
+    commit.drive = place_.drive;
+    commit.parent = options_.target.file ? NodeId{} : place_.parent;
+    commit.file = options_.target.file;
+    commit.name = place_.name;
+    commit.body = &sealed;
+    commit.upload = upload_;
+    commit.modified_at = options_.modified_at.value_or(room_->clock.now());
+    commit.mime = co_await room_->mime_id(mime);
+    commit.expect = static_cast<std::int16_t>(options_.expect.kind);
+    commit.etags = join(options_.expect.etags);
+    commit.tokens = join(options_.lock_tokens);
+    commit.overwrite = options_.overwrite;
+    const Committed done = co_await room_->gatherer.commit(commit);
+    finished_ = true;
+    co_return written(done, sealed, mime, commit.modified_at);
+  }
+
+ private:
+  Written written(const Committed& done, const blobs::Sealed& body, const std::string& mime,
+                  Micros modified_at) {
+    Written out;
+    out.created = done.created;
+    auto& n = out.node;
+    n.id = done.node;
+    n.parent = done.parent;
+    n.drive = place_.drive;
+    n.kind = Kind::file;
+    n.name = done.name;
+    n.size_bytes = body.size_bytes;
+    n.modified_at = modified_at;
+    n.created_at = done.created_at;
+    n.mime_type = mime;
+    n.etag = store::etag_text(place_.drive.value, done.seq, done.node.value);
+    n.content = done.content;
+    n.sha256 = body.sha256;
+    n.author = caller_.user;
+    n.author_name = caller_.name;
+    n.rights = done.rights;
+    return out;
+  }
+
+  Task<UploadId> row() {
+    if (!upload_) co_await make_row(std::nullopt);
+    co_return upload_;
+  }
+
+  Task<> make_row(std::optional<std::uint64_t> total) {
+    std::optional<std::int64_t> bytes;
+    if (total) bytes = static_cast<std::int64_t>(*total);
+    upload_ = co_await room_->db.write([&](db::Tx& tx) {
+      try {
+        return tx
+            .one(kBeginUpload, caller_.user, static_cast<std::int32_t>(place_.drive.value), place_.parent,
+                 place_.name, bytes, kUploadSeconds)[0]
+            .id<UploadId>(0);
+      } catch (const db::SqlError& e) {
+        rethrow(e, place_.name);
+      }
+    });
+  }
+
+  Task<> require_quota(std::uint64_t more) {
+    const auto use = co_await room_->db.read([&](db::Tx& tx) { return store::drive_use(tx, place_.drive); });
+    if (use.used + use.reserved > use.quota - static_cast<std::int64_t>(more))
+      throw refusal("WQ507", "quota_exceeded", place_.name);
+  }
+
+  std::shared_ptr<UploadRoom> room_;
+  Caller caller_;
+  UploadOptions options_;
+  Place place_;
+  std::unique_ptr<blobs::Sink> sink_;
+  std::string head_;
+  UploadId upload_;
+  std::uint64_t checked_bytes_ = 0;
+  bool finished_ = false;
+};
+
+}  // namespace
+
+Task<std::int16_t> UploadRoom::mime_id(std::string type) {
+  {
+    const std::lock_guard lock(mime_mutex);
+    if (const auto at = mime_ids.find(type); at != mime_ids.end()) co_return at->second;
+  }
+  const auto id = co_await db.write([&](db::Tx& tx) -> std::int16_t {
+    auto rows = tx.exec(kMimeFind, type);
+    if (rows.empty()) {
+      tx.exec(kMimeMake, type);
+      rows = tx.exec(kMimeFind, type);
+    }
+    // A full dictionary means somebody invents types; they read as application/octet-stream then.
+    return rows.empty() ? std::int16_t{0} : rows[0].i16(0);
+  });
+  if (id != 0) {
+    const std::lock_guard lock(mime_mutex);
+    mime_ids.emplace(std::move(type), id);
+  }
+  co_return id;
+}
+
+Task<std::unique_ptr<Upload>> open_upload(std::shared_ptr<UploadRoom> room, Caller caller,
+                                          UploadOptions options) {
+  if (!options.target.file) options.target.name = require_name(options.target.name, Kind::file);
+  Place place = co_await room->db.read([&](db::Tx& tx) {
+    Place at = place_of(tx, caller, options);
+    check_place(at, options);
+    const auto use = store::drive_use(tx, at.drive);
+    if (options.size_hint) {
+      const auto size = static_cast<std::int64_t>(std::min<std::uint64_t>(*options.size_hint, INT64_MAX));
+      if (size > use.quota - use.used - use.reserved) throw refusal("WQ507", "quota_exceeded", at.name);
+    }
+    return at;
+  });
+  auto upload = std::make_unique<RunningUpload>(std::move(room), std::move(caller), std::move(options),
+                                                std::move(place));
+  co_await upload->begin();
+  co_return upload;
+}
+
+}  // namespace welkin::files

@@ -1,0 +1,38 @@
+#pragma once
+#include <memory>
+#include <string>
+
+#include "files/gatherer.hpp"
+#include "files/node_store.hpp"
+#include "welkin/core/work_pool.hpp"
+
+namespace welkin::files {
+
+/// What uploads share; outlives every Upload (they hold it).
+struct UploadRoom {
+  UploadRoom(db::Db& db, blobs::Store& store, const Clock& clock)
+      : db(db), store(store), clock(clock), gatherer(db, store) {}
+  db::Db& db;
+  blobs::Store& store;
+  const Clock& clock;
+  Gatherer gatherer;
+  // Ends uploads that were given up, in the background; what is lost with the process expires by itself.
+  WorkPool cleaner{"files-clean", 1, 10'000};
+
+  std::mutex mime_mutex;
+  std::unordered_map<std::string, std::int16_t> mime_ids;
+  /// The code of a type, made when new. In a transaction of its own, before any drive is locked.
+  Task<std::int16_t> mime_id(std::string type);
+};
+
+/// Announced bytes above this are reserved against the quota while they arrive.
+inline constexpr std::uint64_t kReserveFromBytes = 8 << 20;
+/// A running upload keeps its reservation and its chunks this long; a body that takes longer is refused at
+/// its end.
+inline constexpr std::int32_t kUploadSeconds = 86'400;
+
+/// Checks what can be known before a byte is read, and opens a sink.
+Task<std::unique_ptr<Upload>> open_upload(std::shared_ptr<UploadRoom> room, Caller caller,
+                                          UploadOptions options);
+
+}  // namespace welkin::files
