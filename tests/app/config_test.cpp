@@ -206,10 +206,10 @@ TEST(Config, Addresses) {
 }
 
 TEST(Config, DefaultDataDir) {
-  EXPECT_EQ(default_data_dir({{"HOME", "/home/x"}}, true), "/var/lib/welkin");
-  EXPECT_EQ(default_data_dir({{"HOME", "/home/x"}}, false), "/home/x/.local/share/welkin");
-  EXPECT_EQ(default_data_dir({{"HOME", "/home/x"}, {"XDG_DATA_HOME", "/d"}}, false), "/d/welkin");
-  EXPECT_EQ(default_data_dir({{"HOME", "/home/x"}, {"XDG_DATA_HOME", "relative"}}, false), "/home/x/.local/share/welkin");
+  EXPECT_EQ(default_data_dir({{"HOME", "/users/x"}}, true), "/var/lib/welkin");
+  EXPECT_EQ(default_data_dir({{"HOME", "/users/x"}}, false), "/users/x/.local/share/welkin");
+  EXPECT_EQ(default_data_dir({{"HOME", "/users/x"}, {"XDG_DATA_HOME", "/d"}}, false), "/d/welkin");
+  EXPECT_EQ(default_data_dir({{"HOME", "/users/x"}, {"XDG_DATA_HOME", "relative"}}, false), "/users/x/.local/share/welkin");
   EXPECT_THROW(default_data_dir({}, false), ConfigError);
 }
 

@@ -65,7 +65,9 @@ PLANTED = [
     ("too-long", "src/rest/bad.cpp", "int x;\n" * 700),
     ("sql", "src/rest/bad.cpp", 'auto q = "select name from users";\n'),
     ("sql", "src/files/bad.cpp", 'auto q = R"sql(\n  -- why\n  update nodes set x = 1)sql";\n'),
-    ("sql", "src/files/bad.cpp", 'constexpr db::Stmt kThing{"files.thing", kText};\n'),
+    ("sql", "src/files/bad.cpp", 'void f() { tx.script("delete from nodes"); }\n'),
+    ("sql", "src/app/bad.cpp", 'constexpr db::Stmt kThing{"app.thing", "show all"};\n'),
+    ("sql", "src/rest/bad.cpp", 'constexpr db::Stmt kThing{"rest.thing", kText};\n'),
     ("forbidden-call", "src/core/bad.cpp", 'void f() { system("ls"); }\n'),
     ("forbidden-call", "src/core/bad.cpp", 'void f() { std::system("ls"); }\n'),
     ("forbidden-call", "src/core/bad.cpp", "void f() { strcpy(a, b); }\n"),
@@ -89,6 +91,7 @@ INNOCENT = {
                           '#include "node_store.hpp"\n'
                           'auto a = "the system (ours)"; auto b = 1\'000; auto c = "selected";\n'
                           "void f() { file_system(1); x.system(2); }\n",
+    "src/files/named.cpp": 'constexpr db::Stmt kOne{"files.one",\n  "select 1 "\n  "from x"};\n',
     "docs/fine.md": "a/work of art, /var/lib/welkin, /workers\n".replace("/workers", "/w"),
 }
 
