@@ -236,6 +236,21 @@ def check_docker(root, names):
             yield Violation(name, 1, "docker-health", "an image says how it is asked for its health")
 
 
+def check_compose(root, names):
+    """Every service is shut in: read-only root, no capabilities but named ones, no way to gain any."""
+    for name in names:
+        if not re.search(r"(^|/)compose[\w.-]*\.ya?ml$", name):
+            continue
+        text = read(root, name)
+        body = re.split(r"^services:\s*$", text, maxsplit=1, flags=re.M)[-1]
+        body = re.split(r"^\S", body, maxsplit=1, flags=re.M)[0]
+        services = re.split(r"^  (\w[\w-]*):\s*$", body, flags=re.M)[1:]
+        for service, block in zip(services[::2], services[1::2]):
+            for wanted in ("read_only: true", "cap_drop: [ALL]", "no-new-privileges:true"):
+                if wanted not in block:
+                    yield Violation(name, 1, "compose", f"service {service} lacks {wanted}")
+
+
 def check_floors(table):
     """The table itself: no cycles, and the floors of the architecture."""
     floors = [{"core"}, {"wire", "http", "db", "blobs", "jobs"},
@@ -282,6 +297,7 @@ def check(root):
     found += check_sources(root, names, table)
     found += check_words(root, names)
     found += check_docker(root, names)
+    found += check_compose(root, names)
     return found
 
 

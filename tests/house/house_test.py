@@ -20,6 +20,8 @@ welkin_module(files   DEPENDS core db)   # a comment (with brackets)
 welkin_module(rest    DEPENDS core http files)
 welkin_module(app     DEPENDS core http db files rest LIBS fmt)
 """
+COMPOSE = ("services:\n  a:\n    read_only: true\n    cap_drop: [ALL]\n"
+           '    security_opt: ["no-new-privileges:true"]\n')
 CLEAN = {
     "src/CMakeLists.txt": MODULES,
     "include/welkin/core/text.hpp": "#pragma once\n#include <string>\n",
@@ -38,6 +40,7 @@ CLEAN = {
     "src/app/cli.cpp": '#include "app/cli.hpp"\n#include "welkin/db/db.hpp"\n',
     "src/app/README.md": "app\n",
     "tests/files/a_test.cpp": '#include "files/node_store.hpp"\n',
+    "docker/compose.yaml": COMPOSE + "volumes:\n  data:\n",
     "docker/Dockerfile": "FROM debian\nRUN scripts/setup --run\nUSER welkin\nHEALTHCHECK CMD [\"welkin\", \"healthcheck\"]\n",
 }
 
@@ -80,6 +83,8 @@ PLANTED = [
     ("docker-run", "docker/Dockerfile.bad", "FROM debian\nRUN scripts/setup && rm x\nUSER welkin\nHEALTHCHECK CMD healthcheck\n"),
     ("docker-user", "docker/Dockerfile.bad", "FROM debian\nUSER root\nHEALTHCHECK CMD healthcheck\n"),
     ("docker-health", "docker/Dockerfile.bad", "FROM debian\nUSER welkin\n"),
+    ("compose", "docker/compose.yaml", COMPOSE + "  b:\n    image: x\nvolumes:\n  c:\n"),
+    ("compose", "docker/compose.yaml", COMPOSE.replace("read_only: true", "read_only: false")),
     ("floor", "src/CMakeLists.txt", MODULES + "welkin_module(dav DEPENDS core db)\n"),
     ("floor", "src/CMakeLists.txt", MODULES.replace("http    DEPENDS core", "http    DEPENDS core db")),
     ("floor", "src/CMakeLists.txt", MODULES.replace("core    LIBS", "core    DEPENDS app LIBS")),
