@@ -46,13 +46,22 @@ class Cluster:
                                     "--data-checksums", *([] if durable else ["--no-sync"])]),
                 check=True, env=env, cwd="/", stdout=self.log, stderr=self.log)
             self._configure(durable, connections)
-            self.process = subprocess.Popen(as_user(self.user, [BIN + "/postgres", "-D", self.data]), env=env, cwd="/",
-                                            stdout=self.log, stderr=self.log, start_new_session=True)
-            self._wait()
+            self.resume()
         except BaseException:
             self.stop()
             raise
         self.url = f"host={self.run} user=welkin dbname=postgres"
+
+    def resume(self):
+        """Starts it (again)."""
+        self.process = subprocess.Popen(as_user(self.user, [BIN + "/postgres", "-D", self.data]), env=self._env, cwd="/",
+                                        stdout=self.log, stderr=self.log, start_new_session=True)
+        self._wait()
+
+    def pause(self, how=signal.SIGINT):
+        """Stops it, its data stay."""
+        self.process.send_signal(how)
+        self.process.wait(60)
 
     def _configure(self, durable, connections):
         with open(self.data + "/postgresql.conf", "a", encoding="utf-8") as f:
