@@ -23,15 +23,6 @@ const char* const kEpilogue =
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-std::string usage_of(const Command& command) {
-  std::string out = fmt::format("welkin {}", command.name);
-  for (const auto& option : command.options) {
-    out += option.value != nullptr ? fmt::format(" [{} {}]", option.name, option.value) : fmt::format(" [{}]", option.name);
-  }
-  if (*command.synopsis != '\0') out += fmt::format(" {}", command.synopsis);
-  return out;
-}
-
 std::string help_of(const Command& command) {
   std::string out = fmt::format("usage: {}\n\n{}\n", usage_of(command), command.help);
   if (!command.options.empty()) out += "\n";
@@ -55,12 +46,14 @@ const Command* find_command(const std::vector<Command>& commands, const std::vec
   for (const auto& command : commands) {
     const auto parts = text::split(command.name, ' ');
     if (parts.size() > words.size() || !std::equal(parts.begin(), parts.end(), words.begin())) continue;
-    if (best == nullptr || std::string_view(command.name).size() > std::string_view(best->name).size()) best = &command;
+    if (best == nullptr || std::string_view(command.name).size() > std::string_view(best->name).size())
+      best = &command;
   }
   return best;
 }
 
-[[noreturn]] void unknown_command(const std::vector<Command>& commands, const std::vector<std::string>& words) {
+[[noreturn]] void unknown_command(const std::vector<Command>& commands,
+                                  const std::vector<std::string>& words) {
   std::vector<std::string> names;
   std::vector<std::string> below;
   for (const auto& command : commands) {
@@ -71,8 +64,9 @@ const Command* find_command(const std::vector<Command>& commands, const std::vec
     if (family == words[0] && family != name) below.push_back(name);
   }
   const auto typed = words.size() > 1 && !below.empty() ? words[0] + " " + words[1] : words[0];
-  std::string complaint = below.empty() || words.size() > 1 ? fmt::format("there is no command '{}'", typed)
-                                                            : fmt::format("'{}' needs a second word", words[0]);
+  std::string complaint = below.empty() || words.size() > 1
+                              ? fmt::format("there is no command '{}'", typed)
+                              : fmt::format("'{}' needs a second word", words[0]);
   if (const auto hint = text::nearest(typed, names); hint && below.empty()) {
     complaint += fmt::format(" (did you mean '{}'?)", *hint);
   } else if (const auto near = text::nearest(typed, below)) {
@@ -109,11 +103,12 @@ int print_help(const Arguments& arguments) {
 
 std::vector<Command> all_commands() {
   std::vector<Command> out;
-  for (auto& family : {server_commands(), user_commands(), app_password_commands(), config_commands(),
-                       doctor_commands()}) {
+  for (auto& family :
+       {server_commands(), user_commands(), app_password_commands(), config_commands(), doctor_commands()}) {
     out.insert(out.end(), family.begin(), family.end());
   }
-  out.push_back({"version", "", "prints the version", {}, 0, 0, [](const Arguments&) { return print_version(); }});
+  out.push_back(
+      {"version", "", "prints the version", {}, 0, 0, [](const Arguments&) { return print_version(); }});
   out.push_back({"help", "[COMMAND]", "lists the commands, or tells more about one", {}, 0, 2, print_help});
   return out;
 }
@@ -129,7 +124,8 @@ int dispatch(const std::vector<std::string>& words) {
   if (command == nullptr) unknown_command(commands, words);
   const auto used = text::split(command->name, ' ').size();
   const std::vector<std::string> rest(words.begin() + static_cast<std::ptrdiff_t>(used), words.end());
-  if (std::find(rest.begin(), rest.end(), "--help") != rest.end() || std::find(rest.begin(), rest.end(), "-h") != rest.end()) {
+  if (std::find(rest.begin(), rest.end(), "--help") != rest.end() ||
+      std::find(rest.begin(), rest.end(), "-h") != rest.end()) {
     std::fputs(help_of(*command).c_str(), stdout);
     return 0;
   }
@@ -137,54 +133,6 @@ int dispatch(const std::vector<std::string>& words) {
 }
 
 }  // namespace
-
-std::optional<std::string> Arguments::value(const std::string& option) const {
-  const auto found = options.find(option);
-  return found == options.end() ? std::nullopt : std::optional(found->second);
-}
-
-Arguments parse_arguments(const Command& command, const std::vector<std::string>& words) {
-  Arguments out;
-  bool only_words = false;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const auto& word = words[i];
-    if (only_words || !word.starts_with('-') || word == "-") {
-      out.words.push_back(word);
-      continue;
-    }
-    if (word == "--") {
-      only_words = true;
-      continue;
-    }
-    const auto equals = word.find('=');
-    const auto name = word.substr(0, equals);
-    const auto option = std::find_if(command.options.begin(), command.options.end(),
-                                     [&](const Option& o) { return name == o.name; });
-    if (option == command.options.end()) {
-      std::vector<std::string> known;
-      for (const auto& o : command.options) known.emplace_back(o.name);
-      const auto hint = text::nearest(name, known);
-      throw UsageError(fmt::format("`welkin {}` has no option {}{}", command.name, name,
-                                   hint ? fmt::format(" (did you mean {}?)", *hint) : ""));
-    }
-    if (out.options.contains(name)) throw UsageError(fmt::format("{} is given twice", name));
-    if (option->value == nullptr) {
-      if (equals != std::string::npos) throw UsageError(fmt::format("{} takes no value", name));
-      out.options[name] = "";
-    } else if (equals != std::string::npos) {
-      out.options[name] = word.substr(equals + 1);
-    } else if (i + 1 < words.size()) {
-      out.options[name] = words[++i];
-    } else {
-      throw UsageError(fmt::format("{} needs a value: {}", name, option->value));
-    }
-  }
-  if (out.words.size() < command.words_min || out.words.size() > command.words_max) {
-    throw UsageError(fmt::format("{} arguments; usage: {}", out.words.size() < command.words_min ? "too few" : "too many",
-                                 usage_of(command)));
-  }
-  return out;
-}
 
 int run_cli(const std::vector<std::string>& words) {
   const auto complain = [](const std::string& what) {

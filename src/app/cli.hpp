@@ -46,10 +46,12 @@ std::vector<Command> app_password_commands();  // app-password ...
 std::vector<Command> config_commands();        // config print
 std::vector<Command> doctor_commands();        // doctor
 
-/// Finds the command, reads its options, runs it, and turns what it throws into one clear line and an exit code:
-/// 0 done, 1 failed, 2 the command line made no sense.
+/// Finds the command, reads its options, runs it, and turns what it throws into one clear line and an exit
+/// code: 0 done, 1 failed, 2 the command line made no sense.
 int run_cli(const std::vector<std::string>& words);
 
+/// "welkin user add [--admin] NAME"
+std::string usage_of(const Command& command);
 /// Reads the options of one command. @throws UsageError
 Arguments parse_arguments(const Command& command, const std::vector<std::string>& words);
 

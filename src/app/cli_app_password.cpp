@@ -29,8 +29,9 @@ std::int32_t protocol_mask(const std::string& list) {
     }
     if (bit == 0) {
       const auto hint = text::nearest(name, known);
-      throw UsageError(fmt::format("there is no protocol '{}'{}", name,
-                                   hint ? fmt::format(" (did you mean {}?)", *hint) : ": webdav, caldav, carddav, nextcloud, rest"));
+      throw UsageError(fmt::format(
+          "there is no protocol '{}'{}", name,
+          hint ? fmt::format(" (did you mean {}?)", *hint) : ": webdav, caldav, carddav, nextcloud, rest"));
     }
     mask |= bit;
   }
@@ -53,7 +54,8 @@ const char* state_of(const people::AppPassword& entry, Micros now) {
 int create(const Arguments& arguments) {
   people::NewAppPassword wanted;
   wanted.label = arguments.value("--label").value_or("command line");
-  wanted.protocol_mask = protocol_mask(arguments.value("--protocols").value_or("webdav,caldav,carddav,nextcloud"));
+  wanted.protocol_mask =
+      protocol_mask(arguments.value("--protocols").value_or("webdav,caldav,carddav,nextcloud"));
   wanted.read_only = arguments.has("--read-only");
   if (const auto days = arguments.value("--expires-in-days")) {
     const auto number = text::number(*days);
@@ -105,10 +107,12 @@ int list(const Arguments& arguments) {
 
 int revoke(const Arguments& arguments) {
   const auto number = text::signed_number(arguments.words[1]);
-  if (!number) throw UsageError(fmt::format("'{}' is no id; `welkin app-password list` shows them", arguments.words[1]));
+  if (!number)
+    throw UsageError(fmt::format("'{}' is no id; `welkin app-password list` shows them", arguments.words[1]));
   Accounts accounts("app-password revoke");
   const auto user = accounts.user(arguments.words[0]);
-  run_task(accounts.people().revoke_app_password(Accounts::as(user), AppPasswordId{*number}, Accounts::origin()));
+  run_task(
+      accounts.people().revoke_app_password(Accounts::as(user), AppPasswordId{*number}, Accounts::origin()));
   fmt::print("app password {} of {} is revoked\n", *number, user.name);
   return 0;
 }
@@ -117,15 +121,25 @@ int revoke(const Arguments& arguments) {
 
 std::vector<Command> app_password_commands() {
   return {
-      {"app-password create", "NAME",
-       "makes an app password for a user and prints it\nApp passwords sign devices in over WebDAV and the like and can "
+      {"app-password create",
+       "NAME",
+       "makes an app password for a user and prints it\nApp passwords sign devices in over WebDAV and the "
+       "like and can "
        "be revoked one by one. One that is limited to a folder is made in the web app or over REST.",
        {{"--label", "TEXT", "what it is for"},
         {"--protocols", "LIST", "of webdav, caldav, carddav, nextcloud, rest; all but rest unless given"},
         {"--read-only", nullptr, "may change nothing"},
         {"--expires-in-days", "N", "ends by itself"}},
-       1, 1, create},
-      {"app-password list", "NAME", "lists a user's app passwords", {{"--json", nullptr, "for programs"}}, 1, 1, list},
+       1,
+       1,
+       create},
+      {"app-password list",
+       "NAME",
+       "lists a user's app passwords",
+       {{"--json", nullptr, "for programs"}},
+       1,
+       1,
+       list},
       {"app-password revoke", "NAME ID", "ends an app password, at its next request", {}, 2, 2, revoke},
   };
 }

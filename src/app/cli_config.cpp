@@ -9,7 +9,8 @@ namespace welkin::app {
 namespace {
 
 int print(const Arguments& arguments) {
-  if (arguments.has("--json") && arguments.has("--markdown")) throw UsageError("--json or --markdown, not both");
+  if (arguments.has("--json") && arguments.has("--markdown"))
+    throw UsageError("--json or --markdown, not both");
   if (arguments.has("--markdown")) {
     std::fputs(print_config({}, PrintAs::markdown).c_str(), stdout);
     return 0;
@@ -24,11 +25,16 @@ int print(const Arguments& arguments) {
 
 std::vector<Command> config_commands() {
   return {
-      {"config print", "",
-       "shows every setting, its value and where it comes from\nWhat is printed is a valid welkin.toml, except that "
+      {"config print",
+       "",
+       "shows every setting, its value and where it comes from\nWhat is printed is a valid welkin.toml, "
+       "except that "
        "secrets are masked.",
-       {{"--json", nullptr, "for programs"}, {"--markdown", nullptr, "the table of the documentation: defaults and ranges"}},
-       0, 0, print},
+       {{"--json", nullptr, "for programs"},
+        {"--markdown", nullptr, "the table of the documentation: defaults and ranges"}},
+       0,
+       0,
+       print},
   };
 }
 

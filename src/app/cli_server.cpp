@@ -24,13 +24,29 @@ int migrate(const Arguments&) {
 
 std::vector<Command> server_commands() {
   return {
-      {"serve", "",
-       "runs the server until SIGTERM or SIGINT\nSIGHUP reads certificates and log settings again; a second SIGTERM ends "
+      {"serve",
+       "",
+       "runs the server until SIGTERM or SIGINT\nSIGHUP reads certificates and log settings again; a second "
+       "SIGTERM ends "
        "it at once. Started as root it becomes the user `welkin` first.",
-       {}, 0, 0, [](const Arguments&) { return serve(); }},
-      {"migrate", "", "brings the database to this version's schema (serve does so by itself)", {}, 0, 0, migrate},
-      {"healthcheck", "", "asks the running server whether it is ready: exit 0, else 1",
-       {{"--quiet", nullptr, "prints nothing"}}, 0, 0, [](const Arguments& a) { return healthcheck(a.has("--quiet")); }},
+       {},
+       0,
+       0,
+       [](const Arguments&) { return serve(); }},
+      {"migrate",
+       "",
+       "brings the database to this version's schema (serve does so by itself)",
+       {},
+       0,
+       0,
+       migrate},
+      {"healthcheck",
+       "",
+       "asks the running server whether it is ready: exit 0, else 1",
+       {{"--quiet", nullptr, "prints nothing"}},
+       0,
+       0,
+       [](const Arguments& a) { return healthcheck(a.has("--quiet")); }},
   };
 }
 

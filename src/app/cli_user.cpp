@@ -60,20 +60,22 @@ int list(const Arguments& arguments) {
   if (arguments.has("--json")) {
     auto out = nlohmann::ordered_json::array();
     for (const auto& user : users) {
-      out.push_back({{"name", user.name},
-                     {"email", user.email},
-                     {"admin", user.is_admin},
-                     {"disabled", user.is_disabled},
-                     {"quota_bytes", user.quota_bytes},
-                     {"used_bytes", user.used_bytes},
-                     {"created_at", times::rfc3339(user.created_at)},
-                     {"last_login_at", user.last_login_at ? nlohmann::ordered_json(times::rfc3339(*user.last_login_at))
-                                                          : nlohmann::ordered_json()}});
+      out.push_back(
+          {{"name", user.name},
+           {"email", user.email},
+           {"admin", user.is_admin},
+           {"disabled", user.is_disabled},
+           {"quota_bytes", user.quota_bytes},
+           {"used_bytes", user.used_bytes},
+           {"created_at", times::rfc3339(user.created_at)},
+           {"last_login_at", user.last_login_at ? nlohmann::ordered_json(times::rfc3339(*user.last_login_at))
+                                                : nlohmann::ordered_json()}});
     }
     fmt::print("{}\n", out.dump(2));
     return 0;
   }
-  fmt::print("{:<24} {:<6} {:<9} {:>10} {:>10}  {}\n", "NAME", "ROLE", "STATE", "USED", "QUOTA", "LAST SIGN-IN");
+  fmt::print("{:<24} {:<6} {:<9} {:>10} {:>10}  {}\n", "NAME", "ROLE", "STATE", "USED", "QUOTA",
+             "LAST SIGN-IN");
   for (const auto& user : users) {
     fmt::print("{:<24} {:<6} {:<9} {:>10} {:>10}  {}\n", user.name, user.is_admin ? "admin" : "user",
                user.is_disabled ? "disabled" : "active", size_text(user.used_bytes),
@@ -115,23 +117,54 @@ int quota(const Arguments& arguments) {
 std::vector<Command> user_commands() {
   const Option password{"--password-stdin", nullptr, "the password is the first line of standard input"};
   return {
-      {"user add", "NAME",
-       "makes an account\nWithout --password-stdin the password is asked for at the terminal. Works before the first "
+      {"user add",
+       "NAME",
+       "makes an account\nWithout --password-stdin the password is asked for at the terminal. Works before "
+       "the first "
        "start and while the server runs; the first administrator closes the set-up page.",
        {{"--admin", nullptr, "an administrator"},
         {"--email", "ADDRESS", "the account's e-mail address"},
         {"--display-name", "TEXT", "how the person is called"},
         {"--quota", "SIZE", "most bytes kept, 10GB; 0: no limit; else default_quota_bytes"},
         password},
-       1, 1, add},
-      {"user list", "", "lists the accounts, newest first", {{"--json", nullptr, "for programs"}}, 0, 0, list},
-      {"user passwd", "NAME",
-       "sets a new password\nEnds every session and app password of the account.", {password}, 1, 1, passwd},
-      {"user disable", "NAME", "shuts an account out, at its next request", {}, 1, 1,
+       1,
+       1,
+       add},
+      {"user list",
+       "",
+       "lists the accounts, newest first",
+       {{"--json", nullptr, "for programs"}},
+       0,
+       0,
+       list},
+      {"user passwd",
+       "NAME",
+       "sets a new password\nEnds every session and app password of the account.",
+       {password},
+       1,
+       1,
+       passwd},
+      {"user disable",
+       "NAME",
+       "shuts an account out, at its next request",
+       {},
+       1,
+       1,
        [](const Arguments& a) { return set_state(a, true); }},
-      {"user enable", "NAME", "lets a disabled account in again", {}, 1, 1,
+      {"user enable",
+       "NAME",
+       "lets a disabled account in again",
+       {},
+       1,
+       1,
        [](const Arguments& a) { return set_state(a, false); }},
-      {"user quota", "NAME SIZE", "sets how many bytes an account may keep: 10GB; 0: no limit", {}, 2, 2, quota},
+      {"user quota",
+       "NAME SIZE",
+       "sets how many bytes an account may keep: 10GB; 0: no limit",
+       {},
+       2,
+       2,
+       quota},
   };
 }
 

@@ -62,15 +62,16 @@ std::string ask(const char* question) {
 
 std::string read_password(bool from_stdin) {
   if (from_stdin) return read_line();
-  if (::isatty(STDIN_FILENO) == 0) throw UsageError("give the password on standard input, with --password-stdin");
+  if (::isatty(STDIN_FILENO) == 0)
+    throw UsageError("give the password on standard input, with --password-stdin");
   auto first = ask("Password");
   if (ask("Again") != first) throw StartError("the two passwords differ");
   return first;
 }
 
 void configure_log(const Config& config) {
-  const auto level = config.log_level == "debug"  ? log::Level::debug
-                     : config.log_level == "warn" ? log::Level::warn
+  const auto level = config.log_level == "debug"   ? log::Level::debug
+                     : config.log_level == "warn"  ? log::Level::warn
                      : config.log_level == "error" ? log::Level::error
                                                    : log::Level::info;
   log::configure(level, config.log_format == "json" ? log::Format::json : log::Format::text);
@@ -80,8 +81,8 @@ Loaded begin_command(DataDir how) {
   harden_process();
   auto environment = environment_of_process();
   const bool names_its_directory = environment.contains("WELKIN_DATA_DIR");
-  auto loaded = load_config(environment,
-                            names_its_directory ? std::string() : default_data_dir(environment, ::geteuid() == 0));
+  auto loaded = load_config(
+      environment, names_its_directory ? std::string() : default_data_dir(environment, ::geteuid() == 0));
   forget_secrets();
   if (how == DataDir::make) {
     settle_in(loaded.config.data_dir);

@@ -12,8 +12,8 @@ namespace welkin::app {
 
 enum class DataDir : std::uint8_t { make, look_only };
 
-/// How every command begins: hardens the process, reads the configuration, forgets its secrets' traces and leaves root
-/// behind. Warnings about the configuration go to the log.
+/// How every command begins: hardens the process, reads the configuration, forgets its secrets' traces and
+/// leaves root behind. Warnings about the configuration go to the log.
 Loaded begin_command(DataDir how);
 
 /// Configures the log from `config`; commands keep it to what is worth a person's attention.
@@ -40,8 +40,8 @@ class Accounts {
   std::unique_ptr<people::People> people_;
 };
 
-/// The password for a command: the first line of standard input with --password-stdin, else asked for at the terminal,
-/// twice, without showing it. @throws UsageError, StartError
+/// The password for a command: the first line of standard input with --password-stdin, else asked for at the
+/// terminal, twice, without showing it. @throws UsageError, StartError
 std::string read_password(bool from_stdin);
 
 }  // namespace welkin::app

@@ -13,6 +13,12 @@ using namespace std::chrono_literals;
 
 std::string cluster_directory(const Config& config) { return config.data_dir + "/postgres"; }
 
+std::unique_ptr<db::Cluster> start_cluster(const Config& config) {
+  db::Cluster::Options options;
+  options.directory = cluster_directory(config);
+  return std::make_unique<db::Cluster>(options);
+}
+
 CommandDatabase::CommandDatabase(const Config& config, const std::string& command) {
   if (!config.database_url.empty()) {
     const auto holder = DataLock::holder(config.data_dir);
@@ -24,7 +30,7 @@ CommandDatabase::CommandDatabase(const Config& config, const std::string& comman
   while (true) {
     lock_ = DataLock::take(config.data_dir, command);
     if (lock_) {
-      cluster_ = std::make_unique<db::Cluster>(db::Cluster::Options{.directory = cluster_directory(config)});
+      cluster_ = start_cluster(config);
       url_ = cluster_->url();
       return;
     }
@@ -35,8 +41,9 @@ CommandDatabase::CommandDatabase(const Config& config, const std::string& comman
       if (!url_.empty()) return;  // else it is just starting its cluster
     }
     if (std::chrono::steady_clock::now() > until) {
-      throw StartError(fmt::format("{} is in use by `welkin {}` with process id {}, and its database does not answer",
-                                   config.data_dir, holder ? holder->role : "?", holder ? holder->pid : 0));
+      throw StartError(
+          fmt::format("{} is in use by `welkin {}` with process id {}, and its database does not answer",
+                      config.data_dir, holder ? holder->role : "?", holder ? holder->pid : 0));
     }
     std::this_thread::sleep_for(100ms);
   }

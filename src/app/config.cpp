@@ -3,13 +3,13 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <toml++/toml.h>
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <set>
-#include <toml++/toml.h>
 
 #include "welkin/core/text.hpp"
 
@@ -31,73 +31,91 @@ std::vector<Setting> make_settings() {
        "where everything is kept; in a file only when WELKIN_CONFIG names that file"},
       {"server", "listen", &C::listen, "host:port to serve on; [::1]:8086 for IPv6, port 0 picks a free one"},
       {"server", "base_url", &C::base_url,
-       "public origin and base path, https://cloud.example.org/welkin; empty: taken from each request's Host"},
-      {"server", "allowed_hosts", &C::allowed_hosts, "further Host values to answer to, besides that of base_url"},
+       "public origin and base path, https://cloud.example.org/welkin; empty: taken from each request's "
+       "Host"},
+      {"server", "allowed_hosts", &C::allowed_hosts,
+       "further Host values to answer to, besides that of base_url"},
       {"server", "trusted_proxies", &C::trusted_proxies,
        "address ranges (CIDR) of proxies whose X-Forwarded-For and -Proto are believed"},
       {"server", "tls_cert", &C::tls_cert, "PEM file with the certificate chain; read again on SIGHUP"},
-      {"server", "tls_key", &C::tls_key, "PEM file with the private key; readable by the user the server runs as"},
-      {"server", "io_threads", &C::io_threads, "threads for connections; 0: half the cores, at least 1", kPlain, false,
-       0, 256},
+      {"server", "tls_key", &C::tls_key,
+       "PEM file with the private key; readable by the user the server runs as"},
+      {"server", "io_threads", &C::io_threads, "threads for connections; 0: half the cores, at least 1",
+       kPlain, false, 0, 256},
 
       {"database", "database_url", &C::database_url,
-       "PostgreSQL to use, postgresql://user:password@host/name; empty: a private one inside data_dir", kPlain, true},
+       "PostgreSQL to use, postgresql://user:password@host/name; empty: a private one inside data_dir",
+       kPlain, true},
       {"database", "database_connections", &C::database_connections,
        "connections of the pool; 0: twice the cores, within 4 to 8", kPlain, false, 0, 64},
 
-      {"limits", "upload_bytes_max", &C::upload_bytes_max, "largest file; 0: only quota and disk limit it", kBytes,
-       false, 0, kBytesMax},
+      {"limits", "upload_bytes_max", &C::upload_bytes_max, "largest file; 0: only quota and disk limit it",
+       kBytes, false, 0, kBytesMax},
       {"limits", "json_bytes_max", &C::json_bytes_max, "largest JSON body", kBytes, false, 1024, 64 << 20},
-      {"limits", "connections_max", &C::connections_max, "open connections at most", kPlain, false, 8, 100'000},
+      {"limits", "connections_max", &C::connections_max, "open connections at most", kPlain, false, 8,
+       100'000},
       {"limits", "connections_per_address_max", &C::connections_per_address_max,
        "of one client address; does not count for trusted proxies and loopback", kPlain, false, 1, 100'000},
-      {"limits", "header_seconds", &C::header_seconds, "time for a request's head to arrive", kSeconds, false, 1, 3600},
-      {"limits", "idle_seconds", &C::idle_seconds, "a kept-alive connection may be silent this long", kSeconds, false,
+      {"limits", "header_seconds", &C::header_seconds, "time for a request's head to arrive", kSeconds, false,
        1, 3600},
-      {"limits", "body_stall_seconds", &C::body_stall_seconds, "a body being received may pause this long", kSeconds,
-       false, 1, 3600},
-      {"limits", "write_stall_seconds", &C::write_stall_seconds, "a client may take nothing for this long", kSeconds,
-       false, 1, 3600},
-      {"limits", "shutdown_seconds", &C::shutdown_seconds, "requests in flight may take this long when stopping",
-       kSeconds, false, 0, 600},
+      {"limits", "idle_seconds", &C::idle_seconds, "a kept-alive connection may be silent this long",
+       kSeconds, false, 1, 3600},
+      {"limits", "body_stall_seconds", &C::body_stall_seconds, "a body being received may pause this long",
+       kSeconds, false, 1, 3600},
+      {"limits", "write_stall_seconds", &C::write_stall_seconds, "a client may take nothing for this long",
+       kSeconds, false, 1, 3600},
+      {"limits", "shutdown_seconds", &C::shutdown_seconds,
+       "requests in flight may take this long when stopping", kSeconds, false, 0, 600},
 
       {"accounts", "setup_token", &C::setup_token,
-       "demanded to create the first account; empty: made at start and printed in the link; off: none is needed",
+       "demanded to create the first account; empty: made at start and printed in the link; off: none is "
+       "needed",
        kPlain, true},
       {"accounts", "dav_account_passwords", &C::dav_account_passwords,
        "take account passwords, not only app passwords, on WebDAV"},
-      {"accounts", "access_token_seconds", &C::access_token_seconds, "life of an access token", kSeconds, false, 60,
-       86'400},
-      {"accounts", "refresh_token_seconds", &C::refresh_token_seconds, "life of a refresh token", kSeconds, false, 300,
-       31'536'000},
-      {"accounts", "argon2_memory_kib", &C::argon2_memory_kib, "memory of one password hash in KiB", kPlain, false, 8192,
-       4'194'304},
-      {"accounts", "argon2_iterations", &C::argon2_iterations, "passes of one password hash", kPlain, false, 1, 100},
-      {"accounts", "password_hash_threads", &C::password_hash_threads, "password hashes at the same time", kPlain,
-       false, 1, 64},
-      {"accounts", "login_attempts_per_minute", &C::login_attempts_per_minute, "sign-ins of one address", kPlain, false,
-       1, 100'000},
-      {"accounts", "setup_attempts_per_hour", &C::setup_attempts_per_hour, "set-up attempts of one address", kPlain,
-       false, 1, 100'000},
-      {"accounts", "refresh_attempts_per_minute", &C::refresh_attempts_per_minute, "token refreshes of one address",
+      {"accounts", "access_token_seconds", &C::access_token_seconds, "life of an access token", kSeconds,
+       false, 60, 86'400},
+      {"accounts", "refresh_token_seconds", &C::refresh_token_seconds, "life of a refresh token", kSeconds,
+       false, 300, 31'536'000},
+      {"accounts", "argon2_memory_kib", &C::argon2_memory_kib, "memory of one password hash in KiB", kPlain,
+       false, 8192, 4'194'304},
+      {"accounts", "argon2_iterations", &C::argon2_iterations, "passes of one password hash", kPlain, false,
+       1, 100},
+      {"accounts", "password_hash_threads", &C::password_hash_threads, "password hashes at the same time",
+       kPlain, false, 1, 64},
+      {"accounts", "login_attempts_per_minute", &C::login_attempts_per_minute, "sign-ins of one address",
        kPlain, false, 1, 100'000},
-      {"accounts", "lockout_failures", &C::lockout_failures, "wrong passwords before a name is locked", kPlain, false, 1,
-       1000},
-      {"accounts", "lockout_seconds", &C::lockout_seconds, "how long a name stays locked", kSeconds, false, 1, 86'400},
-      {"accounts", "default_quota_bytes", &C::default_quota_bytes, "quota of new accounts; 0: unlimited", kBytes, false,
-       0, kBytesMax},
+      {"accounts", "setup_attempts_per_hour", &C::setup_attempts_per_hour, "set-up attempts of one address",
+       kPlain, false, 1, 100'000},
+      {"accounts", "refresh_attempts_per_minute", &C::refresh_attempts_per_minute,
+       "token refreshes of one address", kPlain, false, 1, 100'000},
+      {"accounts", "lockout_failures", &C::lockout_failures, "wrong passwords before a name is locked",
+       kPlain, false, 1, 1000},
+      {"accounts", "lockout_seconds", &C::lockout_seconds, "how long a name stays locked", kSeconds, false, 1,
+       86'400},
+      {"accounts", "default_quota_bytes", &C::default_quota_bytes, "quota of new accounts; 0: unlimited",
+       kBytes, false, 0, kBytesMax},
 
       {"bytes", "trash_days", &C::trash_days, "trashed items are kept this long", kDays, false, 1, 36'500},
-      {"bytes", "version_days", &C::version_days, "older contents of a file are kept this long", kDays, false, 0,
-       36'500},
-      {"bytes", "version_count_min", &C::version_count_min, "and never fewer than this many", kPlain, false, 0, 1000},
+      {"bytes", "version_days", &C::version_days, "older contents of a file are kept this long", kDays, false,
+       0, 36'500},
+      {"bytes", "version_count_min", &C::version_count_min, "and never fewer than this many", kPlain, false,
+       0, 1000},
       {"bytes", "gc_grace_seconds", &C::gc_grace_seconds,
-       "deleted bytes stay on the disk this long, so that a restored database finds them", kSeconds, false, 3600,
-       31'536'000},
+       "deleted bytes stay on the disk this long, so that a restored database finds them", kSeconds, false,
+       3600, 31'536'000},
       {"bytes", "disk_floor_bytes", &C::disk_floor_bytes,
-       "uploads stop when less than this, or less than 2 % of the disk, is free", kBytes, false, 0, kBytesMax},
+       "uploads stop when less than this, or less than 2 % of the disk, is free", kBytes, false, 0,
+       kBytesMax},
 
-      {"observing", "log_level", &C::log_level, "debug, info, warn or error; read again on SIGHUP", kPlain, false, 0, 0,
+      {"observing",
+       "log_level",
+       &C::log_level,
+       "debug, info, warn or error; read again on SIGHUP",
+       kPlain,
+       false,
+       0,
+       0,
        {"debug", "info", "warn", "error"}},
       {"observing", "log_format", &C::log_format, "text or json", kPlain, false, 0, 0, {"text", "json"}},
       {"observing", "access_log", &C::access_log, "a line for each request"},
@@ -115,7 +133,8 @@ const Setting* find_setting(std::string_view section, std::string_view key) {
   return nullptr;
 }
 
-std::string with_hint(const std::string& complaint, const std::string& word, const std::vector<std::string>& known) {
+std::string with_hint(const std::string& complaint, const std::string& word,
+                      const std::vector<std::string>& known) {
   const auto hint = text::nearest(word, known);
   return hint ? fmt::format("{} (did you mean {}?)", complaint, *hint) : complaint;
 }
@@ -152,16 +171,19 @@ class Assembler {
       for (const auto& choice : known) {
         if (choice == value) out = value;
       }
-      if (out != value) complain(place, with_hint(fmt::format("'{}' is none of {}", value, s.help), value, known));
+      if (out != value)
+        complain(place, with_hint(fmt::format("'{}' is none of {}", value, s.help), value, known));
       return;
     }
     out = value;
   }
   void from_text(const Setting&, const std::string& place, const std::string& value, bool& out) {
-    if (value != "true" && value != "false") return complain(place, fmt::format("'{}' is neither true nor false", value));
+    if (value != "true" && value != "false")
+      return complain(place, fmt::format("'{}' is neither true nor false", value));
     out = value == "true";
   }
-  void from_text(const Setting&, const std::string&, const std::string& value, std::vector<std::string>& out) {
+  void from_text(const Setting&, const std::string&, const std::string& value,
+                 std::vector<std::string>& out) {
     out.clear();
     for (const auto item : text::split(value, ',')) {
       if (const auto trimmed = text::trim(item); !trimmed.empty()) out.emplace_back(trimmed);
@@ -193,7 +215,8 @@ class Assembler {
     if (!value) return complain(place, fmt::format("{} must be true or false, without quotes", s.key));
     out = *value;
   }
-  void from_node(const Setting& s, const std::string& place, const toml::node& node, std::vector<std::string>& out) {
+  void from_node(const Setting& s, const std::string& place, const toml::node& node,
+                 std::vector<std::string>& out) {
     const auto* array = node.as_array();
     std::vector<std::string> items;
     for (std::size_t i = 0; array != nullptr && i < array->size(); ++i) {
@@ -264,8 +287,10 @@ void read_file(const std::string& path, bool may_name_data_dir, Assembler& assem
         const bool misplaced = complaint.find(';') != std::string::npos;
         assembler.complain(place, misplaced ? complaint : with_hint(complaint, key, keys));
       } else if (key == "data_dir" && !may_name_data_dir) {
-        assembler.complain(place, "data_dir cannot be set here, for this file was found through it; name the file in "
-                                  "WELKIN_CONFIG, or set WELKIN_DATA_DIR");
+        assembler.complain(
+            place,
+            "data_dir cannot be set here, for this file was found through it; name the file in "
+            "WELKIN_CONFIG, or set WELKIN_DATA_DIR");
       } else {
         assembler.set_node(*setting, place, value);
       }
@@ -283,7 +308,8 @@ std::optional<std::string> read_secret(const std::string& path, std::string& why
     value.append(piece, static_cast<std::size_t>(in.gcount()));
   }
   if (!in.eof()) {
-    why = value.size() > 65'536 ? "is larger than 64 KiB" : fmt::format("cannot be read ({})", std::strerror(errno));
+    why = value.size() > 65'536 ? "is larger than 64 KiB"
+                                : fmt::format("cannot be read ({})", std::strerror(errno));
     return std::nullopt;
   }
   while (!value.empty() && (value.back() == '\n' || value.back() == '\r')) value.pop_back();
@@ -336,10 +362,12 @@ const std::vector<Setting>& settings() {
 
 std::string default_data_dir(const Environment& environment, bool is_root) {
   if (is_root) return "/var/lib/welkin";
-  if (const auto xdg = environment.find("XDG_DATA_HOME"); xdg != environment.end() && xdg->second.starts_with('/')) {
+  if (const auto xdg = environment.find("XDG_DATA_HOME");
+      xdg != environment.end() && xdg->second.starts_with('/')) {
     return xdg->second + "/welkin";
   }
-  if (const auto home = environment.find("HOME"); home != environment.end() && home->second.starts_with('/')) {
+  if (const auto home = environment.find("HOME");
+      home != environment.end() && home->second.starts_with('/')) {
     return home->second + "/.local/share/welkin";
   }
   throw ConfigError("no data directory: neither WELKIN_DATA_DIR, XDG_DATA_HOME nor HOME is set");
@@ -361,7 +389,8 @@ Loaded load_config(const Environment& environment, const std::string& fallback_d
     } else {
       read_file(named->second, true, assembler);
     }
-  } else if (const auto found = out.config.data_dir + "/welkin.toml"; std::filesystem::exists(found, ignored)) {
+  } else if (const auto found = out.config.data_dir + "/welkin.toml";
+             std::filesystem::exists(found, ignored)) {
     out.config.config_file = found;
     read_file(found, false, assembler);
   }

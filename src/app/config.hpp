@@ -13,11 +13,12 @@
 
 namespace welkin::app {
 
-/// One thing an operator can set. The table of these (config.cpp) is the only list: it drives the file, the environment,
-/// `config print` and docs/configuration.md.
+/// One thing an operator can set. The table of these (config.cpp) is the only list: it drives the file, the
+/// environment, `config print` and docs/configuration.md.
 struct Setting {
-  using Field = std::variant<std::string Config::*, bool Config::*, unsigned Config::*, std::uint64_t Config::*,
-                             std::int64_t Config::*, std::vector<std::string> Config::*>;
+  using Field =
+      std::variant<std::string Config::*, bool Config::*, unsigned Config::*, std::uint64_t Config::*,
+                   std::int64_t Config::*, std::vector<std::string> Config::*>;
   enum class Kind : std::uint8_t { plain, bytes, seconds, days };
 
   const char* section;  // of the file
@@ -47,8 +48,8 @@ struct Loaded {
   std::vector<std::string> warnings;           // legal, but worth a word
 };
 
-/// Defaults, then the file, then the environment. Variables that begin with WELKIN_ and are not in the table are errors,
-/// except WELKIN_CONFIG and those of test suites (WELKIN_TEST_).
+/// Defaults, then the file, then the environment. Variables that begin with WELKIN_ and are not in the table
+/// are errors, except WELKIN_CONFIG and those of test suites (WELKIN_TEST_).
 /// @param fallback_data_dir used when nothing names one
 /// @throws ConfigError
 Loaded load_config(const Environment& environment, const std::string& fallback_data_dir);
@@ -68,11 +69,13 @@ std::pair<std::string, std::uint16_t> parse_address(std::string_view text);
 
 /// The environment of this process.
 Environment environment_of_process();
-/// Overwrites the values of secrets in the memory /proc/<pid>/environ shows, and removes them from the environment.
+/// Overwrites the values of secrets in the memory /proc/<pid>/environ shows, and removes them from the
+/// environment.
 void forget_secrets();
 
 enum class PrintAs : std::uint8_t { toml, json, markdown };
-/// Every setting with its value and source, secrets masked. Markdown: the table of docs/configuration.md (defaults).
+/// Every setting with its value and source, secrets masked. Markdown: the table of docs/configuration.md
+/// (defaults).
 std::string print_config(const Loaded& loaded, PrintAs form);
 
 }  // namespace welkin::app

@@ -13,7 +13,8 @@ namespace {
 constexpr std::size_t kSecretLettersMin = 16;
 
 bool is_host_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' ||
+         c == '_';
 }
 
 /// host, host:port or [v6]:port, as a Host field carries it.
@@ -38,7 +39,7 @@ bool is_cidr(std::string_view range) {
   const std::string address(range.substr(0, slash));
   in_addr v4;
   in6_addr v6;
-  const unsigned bits = ::inet_pton(AF_INET, address.c_str(), &v4) == 1     ? 32
+  const unsigned bits = ::inet_pton(AF_INET, address.c_str(), &v4) == 1    ? 32
                         : ::inet_pton(AF_INET6, address.c_str(), &v6) == 1 ? 128
                                                                            : 0;
   if (bits == 0) return false;
@@ -51,7 +52,8 @@ std::string base_url_fault(std::string_view url) {
   const auto scheme = url.starts_with("https://") ? 8u : url.starts_with("http://") ? 7u : 0u;
   if (scheme == 0) return "must begin with https:// or http://";
   auto rest = url.substr(scheme);
-  if (rest.find_first_of("?#@ \t\\%") != std::string_view::npos) return "must be an origin and perhaps a path, no more";
+  if (rest.find_first_of("?#@ \t\\%") != std::string_view::npos)
+    return "must be an origin and perhaps a path, no more";
   const auto slash = rest.find('/');
   if (!is_host(rest.substr(0, slash))) return "has no valid host";
   if (slash == std::string_view::npos) return "";
@@ -63,7 +65,9 @@ std::string base_url_fault(std::string_view url) {
   return "";
 }
 
-bool is_loopback(const std::string& host) { return host == "localhost" || host == "::1" || host.starts_with("127."); }
+bool is_loopback(const std::string& host) {
+  return host == "localhost" || host == "::1" || host.starts_with("127.");
+}
 
 }  // namespace
 
@@ -84,7 +88,8 @@ std::pair<std::string, std::uint16_t> parse_address(std::string_view address) {
   const std::string text(host);
   if (host != "localhost" && ::inet_pton(AF_INET, text.c_str(), &v4) != 1 &&
       ::inet_pton(AF_INET6, text.c_str(), &v6) != 1) {
-    throw ConfigError(fmt::format("'{}': '{}' is no IP address of this machine (nor localhost)", address, host));
+    throw ConfigError(
+        fmt::format("'{}': '{}' is no IP address of this machine (nor localhost)", address, host));
   }
   return {host == "localhost" ? "127.0.0.1" : text, static_cast<std::uint16_t>(*port)};
 }
@@ -92,14 +97,15 @@ std::pair<std::string, std::uint16_t> parse_address(std::string_view address) {
 std::uint64_t parse_bytes(std::string_view words) {
   const auto trimmed = text::trim(words);
   std::size_t digits = 0;
-  while (digits < trimmed.size() && ((trimmed[digits] >= '0' && trimmed[digits] <= '9') || trimmed[digits] == '.')) {
+  while (digits < trimmed.size() &&
+         ((trimmed[digits] >= '0' && trimmed[digits] <= '9') || trimmed[digits] == '.')) {
     ++digits;
   }
   const auto number = trimmed.substr(0, digits);
   const auto unit = text::lower(text::trim(trimmed.substr(digits)));
   static const std::map<std::string, double> units{
-      {"", 1},      {"b", 1},     {"k", 1e3},       {"kb", 1e3},           {"m", 1e6},
-      {"mb", 1e6},  {"g", 1e9},   {"gb", 1e9},      {"t", 1e12},           {"tb", 1e12},
+      {"", 1},         {"b", 1},        {"k", 1e3},      {"kb", 1e3},    {"m", 1e6},
+      {"mb", 1e6},     {"g", 1e9},      {"gb", 1e9},     {"t", 1e12},    {"tb", 1e12},
       {"kib", 0x1p10}, {"mib", 0x1p20}, {"gib", 0x1p30}, {"tib", 0x1p40}};
   const auto factor = units.find(unit);
   const auto dot = number.find('.');
@@ -113,17 +119,25 @@ std::uint64_t parse_bytes(std::string_view words) {
   if (factor == units.end() || !whole || !part || (factor->second == 1 && dot != std::string_view::npos)) {
     throw ConfigError(fmt::format("'{}' is no size; write 500MB, 10GB or 64MiB", words));
   }
+  const auto too_large = [&] { return ConfigError(fmt::format("'{}' is too large", words)); };
+  if (dot == std::string_view::npos) {
+    const auto unit_bytes = static_cast<std::uint64_t>(factor->second);
+    if (*whole > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / unit_bytes)
+      throw too_large();
+    return *whole * unit_bytes;
+  }
   const double value = (static_cast<double>(*whole) + static_cast<double>(*part) / scale) * factor->second;
-  if (value >= 0x1p63) throw ConfigError(fmt::format("'{}' is too large", words));
-  if (dot == std::string_view::npos) return *whole * static_cast<std::uint64_t>(factor->second);
+  if (value >= 0x1p63) throw too_large();
   return static_cast<std::uint64_t>(value + 0.5);
 }
 
-void check_config(const Loaded& loaded, std::vector<std::string>& errors, std::vector<std::string>& warnings) {
+void check_config(const Loaded& loaded, std::vector<std::string>& errors,
+                  std::vector<std::string>& warnings) {
   const Config& c = loaded.config;
   const auto complain = [&](const char* key, const std::string& what) {
     const auto& source = loaded.sources.at(key);
-    errors.push_back(source.starts_with("WELKIN_") ? source + ": " + what : fmt::format("{}: {}: {}", source, key, what));
+    errors.push_back(source.starts_with("WELKIN_") ? source + ": " + what
+                                                   : fmt::format("{}: {}: {}", source, key, what));
   };
   const auto check_address = [&](const char* key, const std::string& value) -> std::string {
     try {
@@ -134,7 +148,8 @@ void check_config(const Loaded& loaded, std::vector<std::string>& errors, std::v
     }
   };
 
-  if (!c.data_dir.starts_with('/')) complain("data_dir", fmt::format("'{}' is not an absolute path", c.data_dir));
+  if (!c.data_dir.starts_with('/'))
+    complain("data_dir", fmt::format("'{}' is not an absolute path", c.data_dir));
   const auto host = check_address("listen", c.listen);
   if (!c.metrics_listen.empty()) {
     check_address("metrics_listen", c.metrics_listen);
@@ -151,7 +166,8 @@ void check_config(const Loaded& loaded, std::vector<std::string>& errors, std::v
     if (!is_host(allowed)) complain("allowed_hosts", fmt::format("'{}' is no host name", allowed));
   }
   for (const auto& range : c.trusted_proxies) {
-    if (!is_cidr(range)) complain("trusted_proxies", fmt::format("'{}' is no address range such as 10.0.0.0/8", range));
+    if (!is_cidr(range))
+      complain("trusted_proxies", fmt::format("'{}' is no address range such as 10.0.0.0/8", range));
   }
   if (c.tls_cert.empty() != c.tls_key.empty()) {
     complain(c.tls_cert.empty() ? "tls_key" : "tls_cert", "certificate and key must be set together");
@@ -171,14 +187,16 @@ void check_config(const Loaded& loaded, std::vector<std::string>& errors, std::v
   }
 
   if (c.setup_token == "off" && !host.empty() && !is_loopback(host)) {
-    warnings.emplace_back("setup_token is off and the server listens beyond this machine: until the first account is "
-                          "made, anybody who reaches it can take it");
+    warnings.emplace_back(
+        "setup_token is off and the server listens beyond this machine: until the first account is "
+        "made, anybody who reaches it can take it");
   }
   if (!c.tls_cert.empty() && c.base_url.starts_with("http://")) {
-    warnings.emplace_back("base_url begins with http:// though a certificate is set: cookies will not be marked Secure");
+    warnings.emplace_back(
+        "base_url begins with http:// though a certificate is set: cookies will not be marked Secure");
   }
-  if (!c.base_url.empty() && c.base_url.starts_with("https://") && c.tls_cert.empty() && c.trusted_proxies.empty() &&
-      !is_loopback(host)) {
+  if (!c.base_url.empty() && c.base_url.starts_with("https://") && c.tls_cert.empty() &&
+      c.trusted_proxies.empty() && !is_loopback(host)) {
     warnings.emplace_back("base_url is https, but neither a certificate nor trusted_proxies is set");
   }
 }

@@ -61,11 +61,13 @@ std::string as_json(const Loaded& loaded) {
 }
 
 std::string limits_text(const Setting& s) {
-  if (!std::holds_alternative<unsigned Config::*>(s.field) && !std::holds_alternative<std::uint64_t Config::*>(s.field) &&
+  if (!std::holds_alternative<unsigned Config::*>(s.field) &&
+      !std::holds_alternative<std::uint64_t Config::*>(s.field) &&
       !std::holds_alternative<std::int64_t Config::*>(s.field)) {
     return "";
   }
-  if (s.kind == Setting::Kind::bytes && s.max > (1ull << 62)) return s.min == 0 ? "" : fmt::format("from {}", s.min);
+  if (s.kind == Setting::Kind::bytes && s.max > (1ull << 62))
+    return s.min == 0 ? "" : fmt::format("from {}", s.min);
   return fmt::format("{} to {}", s.min, s.max);
 }
 
@@ -77,11 +79,13 @@ std::string as_markdown() {
     if (section != s.section) {
       out += section.empty() ? "" : "\n";
       section = s.section;
-      out += fmt::format("### [{}]\n| key | variable | default | range | meaning |\n|---|---|---|---|---|\n", section);
+      out += fmt::format("### [{}]\n| key | variable | default | range | meaning |\n|---|---|---|---|---|\n",
+                         section);
     }
     const bool own = std::string_view(s.key) == "data_dir";
-    out += fmt::format("| `{}` | `{}`{} | {} | {} | {} |\n", s.key, s.variable(), s.secret ? ", `…_FILE`" : "",
-                       own ? "see below" : fmt::format("`{}`", toml_value(s, defaults)), limits_text(s), s.help);
+    out +=
+        fmt::format("| `{}` | `{}`{} | {} | {} | {} |\n", s.key, s.variable(), s.secret ? ", `…_FILE`" : "",
+                    own ? "see below" : fmt::format("`{}`", toml_value(s, defaults)), limits_text(s), s.help);
   }
   return out;
 }
@@ -90,9 +94,12 @@ std::string as_markdown() {
 
 std::string print_config(const Loaded& loaded, PrintAs form) {
   switch (form) {
-    case PrintAs::toml: return as_toml(loaded);
-    case PrintAs::json: return as_json(loaded);
-    case PrintAs::markdown: return as_markdown();
+    case PrintAs::toml:
+      return as_toml(loaded);
+    case PrintAs::json:
+      return as_json(loaded);
+    case PrintAs::markdown:
+      return as_markdown();
   }
   return "";
 }

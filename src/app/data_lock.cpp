@@ -17,7 +17,8 @@ namespace {
 
 std::string lock_path(const std::string& data_dir) { return data_dir + "/welkin.lock"; }
 
-// Locks of the open file, not of the process: a second one in this process counts, and asking disturbs nobody.
+// Locks of the open file, not of the process: a second one in this process counts, and asking disturbs
+// nobody.
 struct flock whole_file() {
   struct flock lock{};
   lock.l_type = F_WRLCK;

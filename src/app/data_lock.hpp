@@ -7,13 +7,14 @@
 
 namespace welkin::app {
 
-/// The lock of a data directory, `<data>/welkin.lock`. Whoever holds it owns the private cluster and the store: the
-/// server for its life, a command that had to start the cluster for its own. The kernel lets go when the holder dies.
-/// The file says who holds it, for the others: role, process and, once it serves, where.
+/// The lock of a data directory, `<data>/welkin.lock`. Whoever holds it owns the private cluster and the
+/// store: the server for its life, a command that had to start the cluster for its own. The kernel lets go
+/// when the holder dies. The file says who holds it, for the others: role, process and, once it serves,
+/// where.
 class DataLock {
  public:
   struct Holder {
-    std::string role;     // "serve", or the command
+    std::string role;  // "serve", or the command
     int pid = 0;
     std::string address;  // host:port it serves on; "" before
     bool tls = false;

@@ -24,7 +24,9 @@
 namespace welkin::app {
 namespace {
 
-void ok(Findings& out, const char* check, std::string text) { out.push_back({Verdict::ok, check, std::move(text)}); }
+void ok(Findings& out, const char* check, std::string text) {
+  out.push_back({Verdict::ok, check, std::move(text)});
+}
 void warn(Findings& out, const char* check, std::string text) {
   out.push_back({Verdict::warning, check, std::move(text)});
 }
@@ -49,10 +51,12 @@ bool can_bind(const std::string& listen, std::string& why) {
   v6_address.sin6_family = AF_INET6;
   v6_address.sin6_port = htons(port);
   ::inet_pton(AF_INET6, host.c_str(), &v6_address.sin6_addr);
-  const auto* address = v6 ? reinterpret_cast<const sockaddr*>(&v6_address) : reinterpret_cast<const sockaddr*>(&v4_address);
+  const auto* address =
+      v6 ? reinterpret_cast<const sockaddr*>(&v6_address) : reinterpret_cast<const sockaddr*>(&v4_address);
   if (::bind(socket.get(), address, v6 ? sizeof v6_address : sizeof v4_address) == 0) return true;
   why = std::strerror(errno);
-  if (errno == EACCES && port < 1024) why += "; ports below 1024 need a proxy in front or CAP_NET_BIND_SERVICE";
+  if (errno == EACCES && port < 1024)
+    why += "; ports below 1024 need a proxy in front or CAP_NET_BIND_SERVICE";
   return false;
 }
 
@@ -76,22 +80,25 @@ void check_data_dir(const Config& config, Findings& out) {
     return;
   }
   if ((at.st_mode & 0007) != 0) {
-    warn(out, "data_dir", fmt::format("{} is open to every user of this machine; run: chmod 700 {}", config.data_dir,
-                                      config.data_dir));
+    warn(out, "data_dir",
+         fmt::format("{} is open to every user of this machine; run: chmod 700 {}", config.data_dir,
+                     config.data_dir));
     return;
   }
   char buffer[4096];
   passwd entry{};
   passwd* found = nullptr;
   ::getpwuid_r(at.st_uid, &entry, buffer, sizeof buffer, &found);
-  ok(out, "data_dir", fmt::format("{}, owned by {}", config.data_dir,
-                                  found != nullptr ? std::string(found->pw_name) : std::to_string(at.st_uid)));
+  ok(out, "data_dir",
+     fmt::format("{}, owned by {}", config.data_dir,
+                 found != nullptr ? std::string(found->pw_name) : std::to_string(at.st_uid)));
 }
 
 void check_disk(const Config& config, Findings& out) {
   struct statvfs disk{};
   std::string path = config.data_dir;
-  while (::statvfs(path.c_str(), &disk) != 0 && path.size() > 1) path = path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
+  while (::statvfs(path.c_str(), &disk) != 0 && path.size() > 1)
+    path = path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
   const double unit = static_cast<double>(disk.f_frsize);
   const double total = static_cast<double>(disk.f_blocks) * unit;
   const double free = static_cast<double>(disk.f_bavail) * unit;
@@ -122,25 +129,30 @@ void check_tls(const Config& config, Findings& out) {
     ok(out, "tls", "off here; a proxy in front may do it");
     return;
   }
-  const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context(SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
+  const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context(SSL_CTX_new(TLS_server_method()),
+                                                                  SSL_CTX_free);
   if (SSL_CTX_use_certificate_chain_file(context.get(), config.tls_cert.c_str()) != 1) {
-    fault(out, "tls.certificate", fmt::format("{} cannot be read as a PEM certificate by user {}", config.tls_cert, ::geteuid()));
+    fault(out, "tls.certificate",
+          fmt::format("{} cannot be read as a PEM certificate by user {}", config.tls_cert, ::geteuid()));
     return;
   }
   if (SSL_CTX_use_PrivateKey_file(context.get(), config.tls_key.c_str(), SSL_FILETYPE_PEM) != 1 ||
       SSL_CTX_check_private_key(context.get()) != 1) {
-    fault(out, "tls.key", fmt::format("{} cannot be read, or is not the key of {}", config.tls_key, config.tls_cert));
+    fault(out, "tls.key",
+          fmt::format("{} cannot be read, or is not the key of {}", config.tls_key, config.tls_cert));
     return;
   }
   struct stat at{};
   if (::stat(config.tls_key.c_str(), &at) == 0 && (at.st_mode & 0007) != 0) {
-    warn(out, "tls.key", fmt::format("{} can be read by every user; run: chmod o= {}", config.tls_key, config.tls_key));
+    warn(out, "tls.key",
+         fmt::format("{} can be read by every user; run: chmod o= {}", config.tls_key, config.tls_key));
   } else {
     ok(out, "tls.key", config.tls_key);
   }
   const auto certificate = read_certificate(config.tls_cert);
   int days = 0, seconds = 0;
-  if (!certificate || ASN1_TIME_diff(&days, &seconds, nullptr, X509_get0_notAfter(certificate.get())) != 1) return;
+  if (!certificate || ASN1_TIME_diff(&days, &seconds, nullptr, X509_get0_notAfter(certificate.get())) != 1)
+    return;
   if (days < 0 || seconds < 0) {
     fault(out, "tls.certificate", fmt::format("{} has expired", config.tls_cert));
   } else if (days < 14) {
@@ -150,20 +162,23 @@ void check_tls(const Config& config, Findings& out) {
   }
 }
 
-void check_store(const Config& config, const std::optional<std::string>& store_id_in_database, Findings& out) {
+void check_store(const Config& config, const std::optional<std::string>& store_id_in_database,
+                 Findings& out) {
   std::ifstream file(config.data_dir + "/store.id");
   std::string id;
   if (!(file >> id)) {
     if (store_id_in_database) {
-      fault(out, "store.id", fmt::format("the database belongs to the chunk store {}, which is not in {}; "
-                                         "bring it back before anything is uploaded",
-                                         *store_id_in_database, config.data_dir));
+      fault(out, "store.id",
+            fmt::format("the database belongs to the chunk store {}, which is not in {}; "
+                        "bring it back before anything is uploaded",
+                        *store_id_in_database, config.data_dir));
     } else {
       ok(out, "store.id", "no chunk store yet; the first start makes it");
     }
   } else if (store_id_in_database && *store_id_in_database != id) {
-    fault(out, "store.id", fmt::format("the database belongs to the chunk store {}, but {} holds {}", *store_id_in_database,
-                                       config.data_dir, id));
+    fault(out, "store.id",
+          fmt::format("the database belongs to the chunk store {}, but {} holds {}", *store_id_in_database,
+                      config.data_dir, id));
   } else {
     ok(out, "store.id", id);
   }
@@ -196,8 +211,9 @@ void check_server(const Config& config, Findings& out) {
   if (answer.status == 200) {
     ok(out, "server", fmt::format("process {} serves {}", holder->pid, holder->address));
   } else {
-    fault(out, "server", fmt::format("process {} on {} is not ready: {} {}", holder->pid, holder->address, answer.status,
-                                     answer.text));
+    fault(out, "server",
+          fmt::format("process {} on {} is not ready: {} {}", holder->pid, holder->address, answer.status,
+                      answer.text));
   }
 }
 

@@ -9,10 +9,11 @@
 namespace welkin::app {
 namespace {
 
-constexpr db::Stmt kServer{"doctor.server",
-                           "select current_setting('server_version_num')::int, current_setting('server_version'),"
-                           " pg_encoding_to_char(encoding)::text, clock_timestamp()"
-                           " from pg_database where datname = current_database()"};
+constexpr db::Stmt kServer{
+    "doctor.server",
+    "select current_setting('server_version_num')::int, current_setting('server_version'),"
+    " pg_encoding_to_char(encoding)::text, clock_timestamp()"
+    " from pg_database where datname = current_database()"};
 constexpr db::Stmt kSettings{"doctor.settings",
                              "select name, setting from pg_settings where name = any($1) order by name"};
 constexpr db::Stmt kHasTable{"doctor.table", "select to_regclass($1) is not null"};
@@ -33,7 +34,8 @@ void compare(DatabaseState& state) {
   }
   for (const auto& id : state.applied) {
     const auto& known = db::bundled_migrations();
-    if (std::none_of(known.begin(), known.end(), [&](const auto& m) { return m.id == id; })) state.unknown.push_back(id);
+    if (std::none_of(known.begin(), known.end(), [&](const auto& m) { return m.id == id; }))
+      state.unknown.push_back(id);
   }
 }
 

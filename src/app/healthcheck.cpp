@@ -42,7 +42,8 @@ std::string connect_to(const std::string& host, std::uint16_t port, bool tls, Co
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
   addrinfo* found = nullptr;
-  if (::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found) != 0) return "no such address";
+  if (::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found) != 0)
+    return "no such address";
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> guard(found, freeaddrinfo);
   out.socket.reset(::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const timeval patience{kSeconds, 0};
@@ -73,18 +74,21 @@ std::string path_of(const std::string& base_url) {
 std::string askable(const std::string& listen) {
   const auto [host, port] = parse_address(listen);
   const auto shown = host == "0.0.0.0" ? "127.0.0.1" : host == "::" ? "::1" : host;
-  return shown.find(':') == std::string::npos ? fmt::format("{}:{}", shown, port) : fmt::format("[{}]:{}", shown, port);
+  return shown.find(':') == std::string::npos ? fmt::format("{}:{}", shown, port)
+                                              : fmt::format("[{}]:{}", shown, port);
 }
 
 }  // namespace
 
-HttpAnswer http_get(const std::string& address, bool tls, const std::string& host, const std::string& target) {
+HttpAnswer http_get(const std::string& address, bool tls, const std::string& host,
+                    const std::string& target) {
   const auto [ip, port] = parse_address(address);
   Connection connection;
   if (const auto fault = connect_to(ip, port, tls, connection); !fault.empty()) return {0, fault};
-  const auto request = fmt::format("GET {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: welkin-healthcheck/{}\r\n"
-                                   "Accept-Encoding: identity\r\nConnection: close\r\n\r\n",
-                                   target, host, WELKIN_VERSION);
+  const auto request = fmt::format(
+      "GET {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: welkin-healthcheck/{}\r\n"
+      "Accept-Encoding: identity\r\nConnection: close\r\n\r\n",
+      target, host, WELKIN_VERSION);
   if (!connection.write(request)) return {0, "the request could not be sent"};
   std::string answer;
   char piece[4096];
@@ -109,12 +113,14 @@ int healthcheck(bool quiet) {
   } else {
     address = askable(config.listen);
   }
-  const auto answer = http_get(address, tls, host_of(config.base_url, address), path_of(config.base_url) + "/ready");
+  const auto answer =
+      http_get(address, tls, host_of(config.base_url, address), path_of(config.base_url) + "/ready");
   const bool ready = answer.status == 200;
   if (!quiet && ready) fmt::print("ready: {}\n", address);
   if (!quiet && !ready) {
-    fmt::print(stderr, "welkin: not ready: {}: {}\n", address,
-               log::one_line(answer.status == 0 ? answer.text : fmt::format("{} {}", answer.status, answer.text)));
+    fmt::print(
+        stderr, "welkin: not ready: {}: {}\n", address,
+        log::one_line(answer.status == 0 ? answer.text : fmt::format("{} {}", answer.status, answer.text)));
   }
   return ready ? 0 : 1;
 }

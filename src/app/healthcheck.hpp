@@ -3,9 +3,9 @@
 
 namespace welkin::app {
 
-/// `welkin healthcheck`: asks /ready of the server on this data directory or, when none announced itself, of the
-/// configured address. TLS is used where the server uses it; its own certificate is not checked, for it is asked for by
-/// address. @return 0 ready, 1 not
+/// `welkin healthcheck`: asks /ready of the server on this data directory or, when none announced itself, of
+/// the configured address. TLS is used where the server uses it; its own certificate is not checked, for it
+/// is asked for by address. @return 0 ready, 1 not
 int healthcheck(bool quiet);
 
 struct HttpAnswer {

@@ -19,18 +19,22 @@ metrics::Gauge g_resident("welkin_process_resident_bytes", "Resident memory of t
 metrics::Gauge g_descriptors("welkin_process_open_fds", "Open file descriptors");
 metrics::Gauge g_threads("welkin_process_threads", "Threads");
 metrics::Gauge g_uptime("welkin_process_uptime_seconds", "Seconds since the start");
-metrics::Gauge g_version("welkin_build_info", "The running version, always 1", "version=\"" WELKIN_VERSION "\"");
+metrics::Gauge g_version("welkin_build_info", "The running version, always 1",
+                         "version=\"" WELKIN_VERSION "\"");
 
 std::int64_t entries_of(const char* directory) {
   std::error_code failed;
   std::int64_t count = 0;
-  for (std::filesystem::directory_iterator at(directory, failed), end; !failed && at != end; at.increment(failed)) ++count;
+  for (std::filesystem::directory_iterator at(directory, failed), end; !failed && at != end;
+       at.increment(failed))
+    ++count;
   return count;
 }
 
 Task<> answer(std::string token, std::function<void()> refresh, http::Request& rq, http::Reply& rp) {
   const auto sent = rq.header("Authorization");
-  if (!token.empty() && (!text::iequals(sent.substr(0, 7), "Bearer ") || !text::equal_secret(sent.substr(7), token))) {
+  if (!token.empty() &&
+      (!text::iequals(sent.substr(0, 7), "Bearer ") || !text::equal_secret(sent.substr(7), token))) {
     rp.set("WWW-Authenticate", "Bearer");
     co_await rp.send(http::Status::unauthorized, "text/plain; charset=utf-8", "a token is needed\n");
     co_return;
@@ -44,19 +48,20 @@ Task<> answer(std::string token, std::function<void()> refresh, http::Request& r
 void refresh_process_gauges() {
   long pages = 0, resident = 0;
   if (std::FILE* statm = std::fopen("/proc/self/statm", "re"); statm != nullptr) {
-    if (std::fscanf(statm, "%ld %ld", &pages, &resident) == 2) g_resident.set(resident * ::sysconf(_SC_PAGESIZE));
+    if (std::fscanf(statm, "%ld %ld", &pages, &resident) == 2)
+      g_resident.set(resident * ::sysconf(_SC_PAGESIZE));
     std::fclose(statm);
   }
   g_descriptors.set(entries_of("/proc/self/fd"));
   g_threads.set(entries_of("/proc/self/task"));
-  g_uptime.set(std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - g_started).count());
+  g_uptime.set(
+      std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - g_started).count());
   g_version.set(1);
 }
 
 void mount_metrics(http::Router& router, std::string token, std::function<void()> refresh) {
-  http::Handler handler = [token = std::move(token), refresh = std::move(refresh)](http::Request& rq, http::Reply& rp) {
-    return answer(token, refresh, rq, rp);
-  };
+  http::Handler handler = [token = std::move(token), refresh = std::move(refresh)](
+                              http::Request& rq, http::Reply& rp) { return answer(token, refresh, rq, rp); };
   router.scope({}).on({http::Method::get, "/metrics", "metrics", http::Access::open, "metrics", "read"},
                       std::move(handler));
 }

@@ -42,9 +42,10 @@ Account server_account() {
   passwd entry{};
   passwd* found = nullptr;
   if (::getpwnam_r(kServerUser, &entry, buffer, sizeof buffer, &found) != 0 || found == nullptr) {
-    throw StartError(fmt::format("started as root, but the user '{}' to run as does not exist; run scripts/setup, or: "
-                                 "useradd --system --user-group --home-dir /var/lib/welkin --shell /usr/sbin/nologin {}",
-                                 kServerUser, kServerUser));
+    throw StartError(
+        fmt::format("started as root, but the user '{}' to run as does not exist; run scripts/setup, or: "
+                    "useradd --system --user-group --home-dir /var/lib/welkin --shell /usr/sbin/nologin {}",
+                    kServerUser, kServerUser));
   }
   if (entry.pw_uid == 0) throw StartError(fmt::format("the user '{}' has the rights of root", kServerUser));
   return {entry.pw_uid, entry.pw_gid, entry.pw_name, entry.pw_dir};
@@ -66,12 +67,14 @@ void make_directory(const std::string& path) {
   }
 }
 
-/// As root: a new or empty directory of root's is given to `owner`; one that belongs to somebody else is left alone.
+/// As root: a new or empty directory of root's is given to `owner`; one that belongs to somebody else is left
+/// alone.
 void hand_over(const std::string& path, const Account& owner) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0) {
-    throw StartError(fmt::format("cannot open the data directory {}: {}", path,
-                                 errno == ELOOP || errno == ENOTDIR ? "it is no directory (or a symbolic link)" : reason()));
+    throw StartError(fmt::format(
+        "cannot open the data directory {}: {}", path,
+        errno == ELOOP || errno == ENOTDIR ? "it is no directory (or a symbolic link)" : reason()));
   }
   struct stat at{};
   const bool known = ::fstat(fd, &at) == 0;
@@ -80,7 +83,8 @@ void hand_over(const std::string& path, const Account& owner) {
     fault = reason();
   } else if (at.st_uid == 0 && !std::filesystem::is_empty(path) &&
              !std::filesystem::exists(path + "/welkin.toml")) {
-    fault = fmt::format("it belongs to root and is not empty; if it is Welkin's, run: chown -R {}: {}", owner.name, path);
+    fault = fmt::format("it belongs to root and is not empty; if it is Welkin's, run: chown -R {}: {}",
+                        owner.name, path);
   } else if (at.st_uid == 0) {
     if (::fchown(fd, owner.uid, owner.gid) != 0 || ::fchmod(fd, 0700) != 0) fault = reason();
   } else if (at.st_uid != owner.uid) {
@@ -114,15 +118,16 @@ void become(const Account& account) {
 void check_usable(const std::string& path) {
   struct stat at{};
   if (::stat(path.c_str(), &at) != 0) {
-    throw StartError(fmt::format("cannot reach the data directory {} as user {}: {}; every directory above it must be "
-                                 "open to that user",
-                                 path, account_of(::geteuid()).name, reason()));
+    throw StartError(
+        fmt::format("cannot reach the data directory {} as user {}: {}; every directory above it must be "
+                    "open to that user",
+                    path, account_of(::geteuid()).name, reason()));
   }
   if (!S_ISDIR(at.st_mode)) throw StartError(fmt::format("the data directory {} is no directory", path));
   if (::access(path.c_str(), R_OK | W_OK | X_OK) != 0) {
-    throw StartError(fmt::format("the data directory {} belongs to {} and is closed to {}; run this as root or as {}",
-                                 path, account_of(at.st_uid).name, account_of(::geteuid()).name,
-                                 account_of(at.st_uid).name));
+    throw StartError(fmt::format(
+        "the data directory {} belongs to {} and is closed to {}; run this as root or as {}", path,
+        account_of(at.st_uid).name, account_of(::geteuid()).name, account_of(at.st_uid).name));
   }
 }
 

@@ -46,10 +46,13 @@ Config with_sizes(Config config) {
   return config;
 }
 
-/// Brings the schema up to date. A database that is not there yet is waited for, in the open: the waiting room answers.
+/// Brings the schema up to date. A database that is not there yet is waited for, in the open: the waiting
+/// room answers.
 /// @return false when a signal ended the wait
-bool prepare_database(const std::string& url, Config& config, Signals& signals, std::unique_ptr<WaitingRoom>& room) {
-  for (std::chrono::milliseconds pause = 500ms;; pause = std::min<std::chrono::milliseconds>(pause * 2, kDatabaseRetryMax)) {
+bool prepare_database(const std::string& url, Config& config, Signals& signals,
+                      std::unique_ptr<WaitingRoom>& room) {
+  for (std::chrono::milliseconds pause = 500ms;;
+       pause = std::min<std::chrono::milliseconds>(pause * 2, kDatabaseRetryMax)) {
     try {
       for (const auto& id : db::migrate(url, db::bundled_migrations(), db::bundled_functions())) {
         log::info("schema: {} applied", id);
@@ -78,8 +81,10 @@ PublicIds public_ids(people::People& people) {
   });
   const auto bytes = text::from_hex(stored);
   std::array<std::uint8_t, 16> key{};
-  if (!bytes || bytes->size() != key.size()) throw StartError("the key of public ids in the database is damaged");
-  std::transform(bytes->begin(), bytes->end(), key.begin(), [](std::byte b) { return std::to_integer<std::uint8_t>(b); });
+  if (!bytes || bytes->size() != key.size())
+    throw StartError("the key of public ids in the database is damaged");
+  std::transform(bytes->begin(), bytes->end(), key.begin(),
+                 [](std::byte b) { return std::to_integer<std::uint8_t>(b); });
   return PublicIds(key);
 }
 
@@ -101,7 +106,8 @@ std::string reachable_address(const Config& config, std::uint16_t port) {
   const auto host = parse_address(config.listen).first;
   if (host == "0.0.0.0") return fmt::format("127.0.0.1:{}", port);
   if (host == "::") return fmt::format("[::1]:{}", port);
-  return host.find(':') == std::string::npos ? fmt::format("{}:{}", host, port) : fmt::format("[{}]:{}", host, port);
+  return host.find(':') == std::string::npos ? fmt::format("{}:{}", host, port)
+                                             : fmt::format("[{}]:{}", host, port);
 }
 
 /// What the person at the terminal needs: where it is, and once, how to begin.
@@ -139,7 +145,8 @@ void run_until_signal(Signals& signals, const std::function<void()>& on_reload) 
 
 /// /metrics on an address of its own: its own router, so that nothing else can be reached there.
 struct MetricsServer {
-  MetricsServer(http::IoThreads& io, const Config& config, const std::function<void()>& refresh) : config_(config) {
+  MetricsServer(http::IoThreads& io, const Config& config, const std::function<void()>& refresh)
+      : config_(config) {
     config_.listen = config.metrics_listen;
     config_.base_url.clear();
     config_.allowed_hosts.clear();
@@ -160,8 +167,8 @@ struct MetricsServer {
 
 }  // namespace
 
-/// Builds the server from the ground up; destructors take it apart in reverse. An object may use only what is declared
-/// above it, so lifetime reads top to bottom.
+/// Builds the server from the ground up; destructors take it apart in reverse. An object may use only what is
+/// declared above it, so lifetime reads top to bottom.
 int serve() {
   const auto loaded = begin_command(DataDir::make);
   Config config = with_sizes(loaded.config);
@@ -171,9 +178,7 @@ int serve() {
   Signals signals;
   auto lock = DataLock::wait(config.data_dir, "serve", 60s);
   // A cluster of our own starts PostgreSQL again when it dies; requests meanwhile are answered 503.
-  const auto cluster = config.database_url.empty()
-                           ? std::make_unique<db::Cluster>(db::Cluster::Options{.directory = cluster_directory(config)})
-                           : nullptr;
+  const auto cluster = config.database_url.empty() ? start_cluster(config) : nullptr;
   const auto url = cluster ? cluster->url() : config.database_url;
   std::unique_ptr<WaitingRoom> waiting;
   if (!prepare_database(url, config, signals, waiting)) return 0;

@@ -8,7 +8,9 @@ namespace {
 
 constexpr const char* kJson = "application/json";
 
-Task<> say_alive(http::Request&, http::Reply& rp) { co_await rp.send(http::Status::ok, kJson, R"({"status":"ok"})"); }
+Task<> say_alive(http::Request&, http::Reply& rp) {
+  co_await rp.send(http::Status::ok, kJson, R"({"status":"ok"})");
+}
 
 Task<> say_not_ready(http::Request&, http::Reply& rp) {
   rp.set("Retry-After", "5");
@@ -21,7 +23,8 @@ Task<> say_later(http::Request& rq, http::Reply& rp, const std::string&) {
   co_await rp.send(http::Status::unavailable, kJson,
                    R"({"status":"503 Service Unavailable","error":"The database does not answer.",)"
                    R"("message":"The database does not answer.","error_type":"Disabled","slug":"database",)"
-                   R"("request_id":")" + rq.id() + R"("})");
+                   R"("request_id":")" +
+                       rq.id() + R"("})");
 }
 
 }  // namespace

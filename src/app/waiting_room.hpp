@@ -6,8 +6,9 @@
 
 namespace welkin::app {
 
-/// Answers on the server's address while the database is not there yet: /health 200, everything else, /ready too, 503
-/// with Retry-After. So that an operator and a load balancer see a server that waits, not one that is missing.
+/// Answers on the server's address while the database is not there yet: /health 200, everything else, /ready
+/// too, 503 with Retry-After. So that an operator and a load balancer see a server that waits, not one that
+/// is missing.
 class WaitingRoom {
  public:
   explicit WaitingRoom(const Config& config);

@@ -6,7 +6,8 @@
 namespace welkin::app {
 namespace {
 
-const Command kCommand{"thing do", "NAME", "does a thing", {{"--force", nullptr, ""}, {"--size", "N", ""}}, 1, 2, nullptr};
+const Command kCommand{"thing do", "NAME", "does a thing", {{"--force", nullptr, ""}, {"--size", "N", ""}},
+                       1,          2,      nullptr};
 
 std::string complaint(const std::vector<std::string>& words) {
   try {
@@ -28,7 +29,8 @@ TEST(Arguments, OptionsAndWordsInAnyOrder) {
 }
 
 TEST(Arguments, NothingIsAnOptionAfterTwoDashes) {
-  EXPECT_THAT(parse_arguments(kCommand, {"--", "--force", "-x"}).words, ::testing::ElementsAre("--force", "-x"));
+  EXPECT_THAT(parse_arguments(kCommand, {"--", "--force", "-x"}).words,
+              ::testing::ElementsAre("--force", "-x"));
   EXPECT_THAT(parse_arguments(kCommand, {"-"}).words, ::testing::ElementsAre("-"));
 }
 

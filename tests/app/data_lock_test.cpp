@@ -40,7 +40,8 @@ TEST(DataLock, WaitingForAServerIsRefusedAtOnce) {
     DataLock::wait(scratch.path(), "serve", 60s);
     FAIL();
   } catch (const StartError& e) {
-    EXPECT_THAT(e.what(), ::testing::HasSubstr("in use by the server with process id " + std::to_string(::getpid())));
+    EXPECT_THAT(e.what(),
+                ::testing::HasSubstr("in use by the server with process id " + std::to_string(::getpid())));
   }
 }
 

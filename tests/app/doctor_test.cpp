@@ -18,7 +18,10 @@ DatabaseState healthy() {
   state.version_text = "15.14";
   state.encoding = "UTF8";
   state.now = kNow;
-  state.settings = {{"data_checksums", "on"}, {"fsync", "on"}, {"full_page_writes", "on"}, {"max_connections", "60"},
+  state.settings = {{"data_checksums", "on"},
+                    {"fsync", "on"},
+                    {"full_page_writes", "on"},
+                    {"max_connections", "60"},
                     {"synchronous_commit", "on"}};
   for (const auto& migration : db::bundled_migrations()) state.applied.push_back(migration.id);
   return state;

@@ -1,5 +1,6 @@
 """The tree keeps the rules of the house, and the checker sees each kind of violation when one is planted."""
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -131,6 +132,16 @@ class House(unittest.TestCase):
         self.assertEqual(set(), table["core"])
         self.assertIn("people", table["files"])
         self.assertNotIn("db", table["rest"])
+
+    def test_every_member_of_config_is_in_the_table(self):
+        header = house.read(ROOT, "include/welkin/core/config.hpp")
+        body = header[header.index("struct Config {"):]
+        members = re.findall(r"^  (?:std::\S+|unsigned|bool)\s+([\w, ]+?)\s*(?:=|;)", body, re.M)
+        names = {name.strip() for group in members for name in group.split(",")} - {"config_file"}
+        self.assertGreater(len(names), 30)
+        rows = re.findall(r"&C::(\w+)", house.read(ROOT, "src/app/config.cpp"))
+        self.assertEqual(names, set(rows))
+        self.assertEqual(len(rows), len(set(rows)), "a member stands twice")
 
     def test_a_clean_tree_is_clean(self):
         with Tree({**CLEAN, **INNOCENT}) as root:
