@@ -41,6 +41,7 @@ Arguments parse_arguments(const Command& command, const std::vector<std::string>
                                      [&](const Option& o) { return name == o.name; });
     if (option == command.options.end()) {
       std::vector<std::string> known;
+      known.reserve(command.options.size());
       for (const auto& o : command.options) known.emplace_back(o.name);
       const auto hint = text::nearest(name, known);
       throw UsageError(fmt::format("`welkin {}` has no option {}{}", command.name, name,

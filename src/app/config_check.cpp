@@ -128,7 +128,7 @@ std::uint64_t parse_bytes(std::string_view words) {
   }
   const double value = (static_cast<double>(*whole) + static_cast<double>(*part) / scale) * factor->second;
   if (value >= 0x1p63) throw too_large();
-  return static_cast<std::uint64_t>(value + 0.5);
+  return static_cast<std::uint64_t>(std::llround(value));
 }
 
 void check_config(const Loaded& loaded, std::vector<std::string>& errors,

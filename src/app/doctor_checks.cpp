@@ -41,6 +41,10 @@ bool can_bind(const std::string& listen, std::string& why) {
   const auto [host, port] = parse_address(listen);
   const bool v6 = host.find(':') != std::string::npos;
   const Fd socket(::socket(v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!socket) {
+    why = std::strerror(errno);
+    return false;
+  }
   const int on = 1;
   ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   sockaddr_in v4_address{};
