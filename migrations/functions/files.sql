@@ -39,7 +39,8 @@ begin
   with recursive up as (
     select id, parent_id, flags, drive_id, 0 depth from nodes where id = p_node
     union all
-    select n.id, n.parent_id, n.flags, n.drive_id, up.depth + 1 from up join nodes n on n.id = up.parent_id)
+    select n.id, n.parent_id, n.flags, n.drive_id, up.depth + 1
+      from up cross join lateral (select * from nodes x where x.id = up.parent_id offset 0) n)
   select array_agg(up.id order by up.depth), max(up.id) filter (where up.parent_id is null),
          array_agg(up.id) filter (where up.flags & 1 = 1), max(up.drive_id)
     into chain, top, carriers, drive from up;
@@ -74,7 +75,8 @@ begin
      where l.drive_id = p_drive and l.expires_at > now() and l.node_id <> p_node
        and p_node = any (
          array(with recursive up as (select id, parent_id from nodes where id = l.node_id
-           union all select n.id, n.parent_id from up join nodes n on n.id = up.parent_id) select id from up))
+           union all select n.id, n.parent_id
+             from up cross join lateral (select * from nodes x where x.id = up.parent_id offset 0) n) select id from up))
      group by l.node_id having not bool_or(l.token = any (p_tokens)));
 end $$;
 
@@ -98,12 +100,15 @@ create or replace function commit_files(p_drive integer, p_user bigint,
     p_mimes smallint[], p_expects smallint[], p_etags text[], p_overwrites boolean[], p_tokens text[],
     p_uploads bigint[])
   returns table (ord integer, verdict text, node_id bigint, parent_id bigint, name text, seq bigint, created boolean,
-    created_at bigint, rights integer) language plpgsql as $$
+    created_at bigint, rights integer)
+  -- A custom plan looks cheaper for every group (its arrays are constants then), and costs more than the work itself.
+  language plpgsql set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
-declare d record; author bigint := nullif(p_user, 0); charged integer; stamp bigint;
+declare d record; author bigint := nullif(p_user, 0); charged integer; stamp bigint; any_locks boolean;
 begin
   d := begin_change(p_drive, 0, false);
   stamp := now_us();
+  any_locks := exists (select from locks l where l.drive_id = p_drive and l.expires_at > now());
   return query
   with items as materialized (
     select i.*, string_to_array(i.tokens_text, ',')::uuid[] tokens, string_to_array(i.etags_text, ',') etags
@@ -121,14 +126,14 @@ begin
         union all
         select f.* from nodes f where i.file_id = 0 and f.parent_id = i.parent_id and f.name = i.name) n on true),
   gates as materialized (
-    select p.place, g.chain, g.drive, g.live, g.rights
+    select p.place, g.chain, g.drive, g.live, g.rights, (select n.kind from nodes n where n.id = p.place) kind
       from (select distinct place from located) p
       cross join lateral gate(p.place, p_subjects, p_mask, p_limit, p_link_node, p_link_rights) g),
   judged as materialized (
     select l.*, g.chain, g.rights,
       case
         when l.file_id <> 0 and l.old_id is null or not g.live or g.drive <> p_drive or g.rights = 0
-          or l.old_id is null and not exists (select from nodes p where p.id = l.parent_id and p.kind = 2)
+          or l.old_id is null and g.kind <> 2
           then 'WN404 not_found'
         when g.rights & (case when l.old_id is null then 4 else 8 end) = 0 then 'WF403 forbidden'
         when l.old_kind = 2 then 'WC409 is_a_folder'
@@ -136,7 +141,7 @@ begin
         when l.expect = 1 and l.old_id is not null or l.expect in (2, 3) and l.old_id is null
           or l.expect = 3 and l.old_etag <> all (l.etags) or l.expect = 4 and l.old_etag = any (l.etags)
           then 'WP412 precondition_failed'
-        when is_locked(g.chain, l.old_id, l.at_parent, p_drive, l.tokens, false) then 'WL423 locked'
+        when any_locks and is_locked(g.chain, l.old_id, l.at_parent, p_drive, l.tokens, false) then 'WL423 locked'
         else 'ok'
       end verdict
       from located l left join gates g on g.place = l.place),
@@ -170,17 +175,14 @@ begin
 
   -- Charged last, with everything known; the row is ours since begin_change. Versions count, so the whole size grows.
   with written as (
-    select coalesce(sum(i.size), 0) grown, array_agg(i.upload_id) filter (where i.upload_id <> 0) ended
+    select coalesce(sum(i.size), 0)::bigint grown, array_agg(i.upload_id) filter (where i.upload_id <> 0) ended
       from unnest(p_contents, p_sizes, p_uploads) i (content_id, size, upload_id)
      where exists (select from nodes n where n.content_id = i.content_id and n.etag_seq = d.seq and n.drive_id = p_drive)),
-  freed as (delete from uploads u using written w where u.id = any (w.ended) returning u.reserved)
-  update drives v
-     set used_bytes = v.used_bytes + w.grown,
-         reserved_bytes = v.reserved_bytes - coalesce((select sum(reserved) from freed), 0)
-    from written w
-   where v.id = p_drive
-     and (w.grown = 0
-       or v.used_bytes + v.reserved_bytes - coalesce((select sum(reserved) from freed), 0) + w.grown <= v.quota_bytes);
+  ended as (delete from uploads u using written w where u.id = any (w.ended) returning u.reserved),
+  freed as (select coalesce(sum(e.reserved), 0)::bigint bytes from ended e)
+  update drives v set used_bytes = v.used_bytes + w.grown, reserved_bytes = v.reserved_bytes - f.bytes
+    from written w, freed f
+   where v.id = p_drive and (w.grown = 0 or v.used_bytes + v.reserved_bytes - f.bytes + w.grown <= v.quota_bytes);
   get diagnostics charged = row_count;
   if charged = 0 then raise exception using errcode = 'WQ507', message = 'quota_exceeded'; end if;
 end $$;
