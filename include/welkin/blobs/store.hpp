@@ -37,7 +37,11 @@ struct Sealed {
   UploadId upload;                                     // set when earlier batches were recorded under it
   std::uint64_t size_bytes = 0;
   std::uint32_t crc32 = 0;
-  Sha256 sha256{};                                     // of the whole body
+  Sha256 sha256{};                                     // of the whole body; all zero: not known
+  struct Outcome {
+    std::vector<PlacedChunk> surplus;                  // files whose hash had a row already
+  };
+  std::shared_ptr<Outcome> outcome;                    // set by record, again on each run; read by committed
   bool is_inline() const { return std::holds_alternative<Bytes>(body); }
 };
 
