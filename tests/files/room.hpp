@@ -6,9 +6,13 @@
 #include "support/run.hpp"
 #include "support/test_db.hpp"
 #include "welkin/blobs/store.hpp"
+#include "welkin/core/error.hpp"
 #include "welkin/files/files.hpp"
 
 namespace welkin::files {
+
+using tests::run;
+using tests::TestDb;
 
 /// Files on a database and a store of their own.
 class Room {

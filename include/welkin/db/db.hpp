@@ -15,9 +15,9 @@
 
 namespace welkin::db {
 
-/// Failures of statements as stores see them. SQLSTATE class 23505 etc. are translated by the store that knows what the
-/// constraint means; nobody above a store catches this. Connection failures never appear as this: they become
-/// Error unavailable `database` with Retry-After.
+/// Failures of statements as stores see them. SQLSTATE class 23505 etc. are translated by the store that
+/// knows what the constraint means; nobody above a store catches this. Connection failures never appear as
+/// this: they become Error unavailable `database` with Retry-After.
 class SqlError : public std::exception {
  public:
   SqlError(std::string sqlstate, std::string message, std::string constraint)
@@ -62,10 +62,10 @@ class Tx {
 };
 
 struct PoolConfig {
-  std::string url;                          // libpq connection string or URI
-  unsigned connections = 4;                 // threads of the pool, one connection each
+  std::string url;           // libpq connection string or URI
+  unsigned connections = 4;  // threads of the pool, one connection each
   unsigned queue_max = 1024;
-  unsigned io_threads = 0;                  // pipelined executors to make; 0: none (CLI, tests of stores)
+  unsigned io_threads = 0;  // pipelined executors to make; 0: none (CLI, tests of stores)
   unsigned cursor_connections = 8;
   unsigned statement_timeout_ms = 30'000;
   unsigned lock_timeout_ms = 5'000;
@@ -73,7 +73,8 @@ struct PoolConfig {
 
 /// The database. Two ways behind one door:
 ///  - `read`/`write`: one use case as one job on a small pool of threads, synchronous code on a Tx.
-///  - `query`: one statement through the calling io thread's pipelined connection: for the hottest single reads.
+///  - `query`: one statement through the calling io thread's pipelined connection: for the hottest single
+///  reads.
 /// A lost connection is opened again; statements that could not have run are tried again by `read`.
 class Db {
  public:
@@ -82,8 +83,8 @@ class Db {
   Db(const Db&) = delete;
   Db& operator=(const Db&) = delete;
 
-  /// Runs `f(Tx&)` with each statement in its own implicit transaction: for one statement, or several that need no
-  /// common snapshot. May be run again when the connection was lost.
+  /// Runs `f(Tx&)` with each statement in its own implicit transaction: for one statement, or several that
+  /// need no common snapshot. May be run again when the connection was lost.
   template <class F>
   Task<std::invoke_result_t<F&, Tx&>> read(F f) {
     return run<F>(Mode::read, std::move(f));
@@ -93,15 +94,17 @@ class Db {
   Task<std::invoke_result_t<F&, Tx&>> snapshot(F f) {
     return run<F>(Mode::snapshot, std::move(f));
   }
-  /// Runs `f(Tx&)` in one READ COMMITTED transaction and commits it. 40001 and 40P01 run it again (at most 3 times,
-  /// with jitter), so `f` must have no effect but through the Tx. A connection lost during COMMIT is decided by
-  /// pg_xact_status on a new one (committed: success; aborted: run again; unknown: Error unavailable `unknown_commit`).
+  /// Runs `f(Tx&)` in one READ COMMITTED transaction and commits it. 40001 and 40P01 run it again (at most 3
+  /// times, with jitter), so `f` must have no effect but through the Tx. A connection lost during COMMIT is
+  /// decided by pg_xact_status on a new one (committed: success; aborted: run again; unknown: Error
+  /// unavailable `unknown_commit`).
   template <class F>
   Task<std::invoke_result_t<F&, Tx&>> write(F f) {
     return run<F>(Mode::write, std::move(f));
   }
 
-  /// The same three, for callers that are not coroutines (CLI, start-up, jobs, tests): blocks the calling thread.
+  /// The same three, for callers that are not coroutines (CLI, start-up, jobs, tests): blocks the calling
+  /// thread.
   template <class F>
   std::invoke_result_t<F&, Tx&> read_now(F f) {
     return run_now<F>(Mode::read, f);
@@ -111,16 +114,17 @@ class Db {
     return run_now<F>(Mode::write, f);
   }
 
-  /// One read-only statement on the pipelined connection of the calling io thread; several in flight share round
-  /// trips. Not for statements that write or take long (they would hold up the pipeline).
-  /// Falls back to `read` on threads without a pipeline.
+  /// One read-only statement on the pipelined connection of the calling io thread; several in flight share
+  /// round trips. Not for statements that write or take long (they would hold up the pipeline). Falls back to
+  /// `read` on threads without a pipeline.
   /// @throws SqlError, Error unavailable
   Task<Rows> query(const Stmt& stmt, Params params);
 
   /// True when a connection can be made and answers, within a second. Never throws.
   Task<bool> healthy();
 
-  /// Ends all threads and connections after the jobs in hand. Idempotent. Call before io_contexts are destroyed.
+  /// Ends all threads and connections after the jobs in hand. Idempotent. Call before io_contexts are
+  /// destroyed.
   void close();
 
   /// Makes the pipeline of the calling io thread's context; call once from each io thread's context at start.

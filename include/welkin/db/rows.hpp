@@ -23,15 +23,15 @@ class Row {
   bool is_null(int column) const;
   std::int16_t i16(int column) const;
   std::int32_t i32(int column) const;
-  std::int64_t i64(int column) const;       // widens int2 and int4
+  std::int64_t i64(int column) const;  // widens int2 and int4
   bool boolean(int column) const;
   double f64(int column) const;
   std::string_view text(int column) const;  // text, varchar, name, json
   std::string str(int column) const { return std::string(text(column)); }
-  ByteView bytes(int column) const;         // bytea
+  ByteView bytes(int column) const;  // bytea
   Uuid uuid(int column) const;
-  Micros timestamp(int column) const;       // timestamptz -> microseconds since 1970
-  std::vector<std::int64_t> i64_array(int column) const;   // int8[] or int4[]
+  Micros timestamp(int column) const;                     // timestamptz -> microseconds since 1970
+  std::vector<std::int64_t> i64_array(int column) const;  // int8[] or int4[]
   std::vector<std::string> text_array(int column) const;
   template <class Tag>
   void id_into(int column, Id<Tag>& out) const {

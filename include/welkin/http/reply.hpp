@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <exception>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,15 +11,28 @@
 
 namespace welkin::http {
 
+/// Thrown by reads and writes when the client has gone or was too slow. Not an error of the server:
+/// middlewares that log exceptions let it pass; the session closes the connection.
+class ClientGone final : public std::exception {
+ public:
+  const char* what() const noexcept override { return "the client is gone"; }
+};
+
 /// The answer to one request. Either `send` (a whole body) or `begin`, any number of writes, `end`.
-/// A handler that returns without answering is answered 500; one that throws after `begin` gets its connection cut, so
-/// that the client can tell (the last chunk or the announced length never arrives). HEAD: bodies are counted into
-/// Content-Length and not sent; handlers need not care.
+/// A handler that returns without answering is answered 500; one that throws after `begin` gets its
+/// connection cut, so that the client can tell (the last chunk or the announced length never arrives). HEAD:
+/// bodies are counted into Content-Length and not sent; handlers need not care.
 ///
 /// Defaults added unless the handler has set them: Date, X-Request-Id, X-Content-Type-Options: nosniff,
-/// X-Frame-Options: DENY, Referrer-Policy: no-referrer, Permissions-Policy, Cross-Origin-Resource-Policy: same-origin,
-/// Content-Security-Policy: default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none',
-/// Cache-Control: private, no-store; with https base URL also Strict-Transport-Security.
+/// X-Frame-Options: DENY, Referrer-Policy: no-referrer, Permissions-Policy, Cross-Origin-Resource-Policy:
+/// same-origin, Content-Security-Policy: default-src 'none'; frame-ancestors 'none'; base-uri 'none';
+/// form-action 'none', Cache-Control: private, no-store; with https base URL also Strict-Transport-Security.
+/// A default whose field is set to
+/// "" is left out. Content-Length, Transfer-Encoding and Connection belong to the session and are dropped
+/// from `headers`.
+///
+/// When a body is compressed, Vary: Accept-Encoding is added and a strong ETag becomes weak (RFC 9110
+/// §8.8.3.3: another coding is another representation). `Cache-Control: no-transform` prevents it.
 class Reply : public ByteSink {
  public:
   ~Reply() override;
@@ -44,8 +58,11 @@ class Reply : public ByteSink {
   Task<> flush();
   Task<> end();
 
-  /// True once the status line is on its way: errors can then only cut the connection.
+  /// True once the status line is on its way: errors can then only cut the connection. Before that `send` may
+  /// still replace what was begun: `begin` and small writes are held back until 16 KiB or `flush`.
   bool begun() const;
+  /// Forgets every header set and whatever was begun, for an error answer. Only while `begun` is false.
+  void reset();
   Status status() const;
   /// Close the connection after this answer.
   void close_after();

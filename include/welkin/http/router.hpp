@@ -18,25 +18,27 @@ using Middleware = std::function<Task<>(const Handler& next, Request&, Reply&)>;
 
 /// Who may reach a route at all; what he may do with which thing there is decided by the gate.
 enum class Access : std::uint8_t {
-  open,     // nobody needs to be known
-  user,     // a signed-in user
-  admin,    // a signed-in administrator, by session, never by app password
-  dav,      // Basic or Bearer, never cookies
+  unset,  // left out: the router refuses the route
+  open,   // nobody needs to be known
+  user,   // a signed-in user
+  admin,  // a signed-in administrator, by session, never by app password
+  dav,    // Basic or Bearer, never cookies
 };
 
-/// Every route says what it is: the authorization matrix test is generated from this table (security check AZ-01).
+/// Every route says what it is: the authorization matrix test is generated from this table (security check
+/// AZ-01).
 struct Route {
   Method method;
-  std::string pattern;   // "/api/files/{id}", "/webdav/{*path}"
-  std::string name;      // "files.get": metrics, log, OpenAPI operation id
-  Access access;
+  std::string pattern;  // "/api/files/{id}", "/webdav/{*path}"
+  std::string name;     // "files.get": metrics, log, OpenAPI operation id
+  Access access = Access::unset;
   std::string resource;  // what is acted on: "file", "folder", "session", "-"
   std::string action;    // "read", "create", "update", "delete", "manage", "-"
 };
 
 /// Segment tree, built at start and then immutable. Literal segments win over `{param}`, that over `{*rest}`.
-/// HEAD is served by the GET route; OPTIONS and 405 with Allow come from the table; an unknown path is 404 through
-/// `set_fallback`. A trailing slash does not matter.
+/// HEAD is served by the GET route; OPTIONS and 405 with Allow come from the table; an unknown path is 404
+/// through `set_fallback`. A trailing slash does not matter.
 class Router {
  public:
   Router();
@@ -56,7 +58,8 @@ class Router {
   };
   Scope scope(std::vector<Middleware> middlewares) { return Scope(*this, std::move(middlewares)); }
 
-  /// Answers what no route matches below `prefix` ("/api", "" for all): 404 and, with `allowed` set, 405 or OPTIONS.
+  /// Answers what no route matches below `prefix` ("/api", "" for all): 404 and, with `allowed` set, 405 or
+  /// OPTIONS.
   using Fallback = std::function<Task<>(Request&, Reply&, const std::string& allowed)>;
   void set_fallback(std::string prefix, Fallback fallback);
 

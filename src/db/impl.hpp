@@ -1,0 +1,38 @@
+#pragma once
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "db/pipeline.hpp"
+#include "db/pool.hpp"
+#include "welkin/db/db.hpp"
+
+namespace welkin::db {
+
+struct Db::Impl {
+  explicit Impl(const PoolConfig& config) : pool(std::make_shared<Pool>(config)) {}
+
+  void close() {
+    {
+      const std::lock_guard lock(mutex);
+      for (const auto& [io, pipeline] : pipelines) pipeline->close();
+      pipelines.clear();
+    }
+    pool->close();
+  }
+  /// The pipeline of an io_context; null when it has none.
+  std::shared_ptr<Pipeline> pipeline_of(const boost::asio::io_context* io) {
+    const std::lock_guard lock(mutex);
+    for (const auto& [owner, pipeline] : pipelines) {
+      if (owner == io) return pipeline;
+    }
+    return nullptr;
+  }
+
+  std::shared_ptr<Pool> pool;
+  std::mutex mutex;
+  std::vector<std::pair<const boost::asio::io_context*, std::shared_ptr<Pipeline>>> pipelines;
+};
+
+}  // namespace welkin::db

@@ -1,0 +1,155 @@
+// The only translation unit that sees Asio's TLS: it costs seconds to compile.
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <cstring>
+#include <stdexcept>
+
+#include "http/stream.hpp"
+
+namespace welkin::http {
+namespace {
+
+namespace asio = boost::asio;
+using Socket = asio::basic_stream_socket<asio::ip::tcp, Executor>;
+constexpr auto kTuple = asio::as_tuple(asio::use_awaitable_t<Executor>());
+
+// What one encrypted write is handed: enough records that the loop around it is cheap, short enough that
+// others get a turn.
+constexpr std::size_t kWriteBytesMax = 256 * 1024;
+
+/// Chooses http/1.1. A client that offers other protocols only is told so instead of being answered in a
+/// language it did not ask for; one that offers nothing gets HTTP/1.1.
+int select_protocol(SSL*, const unsigned char** out, unsigned char* out_bytes, const unsigned char* offered,
+                    unsigned offered_bytes, void*) {
+  static constexpr unsigned char kHttp11[] = "\x08http/1.1";
+  for (unsigned at = 0; at < offered_bytes; at += 1u + offered[at]) {
+    if (at + 1u + offered[at] > offered_bytes) break;
+    if (offered[at] != 8 || std::memcmp(offered + at + 1, kHttp11 + 1, 8) != 0) continue;
+    *out = offered + at + 1;
+    *out_bytes = 8;
+    return SSL_TLSEXT_ERR_OK;
+  }
+  return SSL_TLSEXT_ERR_ALERT_FATAL;
+}
+
+std::string last_openssl_error() {
+  const auto code = ERR_get_error();
+  ERR_clear_error();
+  const char* text = code == 0 ? nullptr : ERR_reason_error_string(code);
+  return text ? text : "unknown error";
+}
+
+}  // namespace
+
+struct TlsContext::Impl {
+  asio::ssl::context context{asio::ssl::context::tls_server};
+};
+
+TlsContext::TlsContext(const std::string& certificate_file, const std::string& key_file)
+    : impl_(std::make_unique<Impl>()) {
+  auto* ctx = impl_->context.native_handle();
+  SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION);
+  SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE |
+                               SSL_OP_PRIORITIZE_CHACHA);
+  SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS);
+  SSL_CTX_set_cipher_list(ctx, "ECDHE+AESGCM:ECDHE+CHACHA20");
+  // Resumption by tickets only: a session cache would be memory that clients fill.
+  SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
+  static constexpr unsigned char kSessionContext[] = "welkin";
+  SSL_CTX_set_session_id_context(ctx, kSessionContext, sizeof kSessionContext - 1);
+  SSL_CTX_set_alpn_select_cb(ctx, select_protocol, nullptr);
+  // An encrypted key fails instead of asking on a terminal nobody looks at.
+  SSL_CTX_set_default_passwd_cb(ctx, [](char*, int, int, void*) { return -1; });
+  ERR_clear_error();
+  if (SSL_CTX_use_certificate_chain_file(ctx, certificate_file.c_str()) != 1)
+    throw std::runtime_error("TLS certificate " + certificate_file +
+                             " cannot be used: " + last_openssl_error());
+  if (SSL_CTX_use_PrivateKey_file(ctx, key_file.c_str(), SSL_FILETYPE_PEM) != 1)
+    throw std::runtime_error("TLS key " + key_file + " cannot be used: " + last_openssl_error());
+  if (SSL_CTX_check_private_key(ctx) != 1)
+    throw std::runtime_error("TLS key " + key_file + " does not belong to certificate " + certificate_file);
+}
+TlsContext::~TlsContext() = default;
+
+namespace {
+
+class TlsStream final : public Stream {
+ public:
+  TlsStream(asio::io_context& io, int fd, bool v6, std::shared_ptr<TlsContext> context)
+      : context_(std::move(context)),
+        stream_(Socket(io.get_executor(), v6 ? asio::ip::tcp::v6() : asio::ip::tcp::v4(), fd),
+                context_->impl().context) {}
+
+  Task<bool> handshake() override {
+    const auto [error] = co_await stream_.async_handshake(asio::ssl::stream_base::server, kTuple);
+    co_return !error;
+  }
+
+  Task<std::ptrdiff_t> read_some(std::span<char> into) override {
+    if (finished_) {  // only to drop what still comes: no need to decrypt it
+      const auto [error, n] =
+          co_await stream_.next_layer().async_read_some(asio::buffer(into.data(), into.size()), kTuple);
+      co_return error ? -1 : static_cast<std::ptrdiff_t>(n);
+    }
+    const auto [error, n] = co_await stream_.async_read_some(asio::buffer(into.data(), into.size()), kTuple);
+    if (!error) co_return static_cast<std::ptrdiff_t>(n);
+    // A peer that hangs up without close_notify may have been cut off by somebody else; lengths and last
+    // chunks tell.
+    co_return error == asio::error::eof || error == asio::ssl::error::stream_truncated ? 0 : -1;
+  }
+
+  std::ptrdiff_t write_now(std::span<const std::string_view>, bool) override { return 0; }
+
+  Task<std::ptrdiff_t> write_some(std::string_view bytes) override {
+    if (bytes.empty()) co_return 0;
+    std::size_t done = 0;
+    const auto want = std::min(bytes.size(), kWriteBytesMax);
+    while (done < want) {
+      const auto [error, n] =
+          co_await stream_.async_write_some(asio::buffer(bytes.data() + done, want - done), kTuple);
+      if (error) co_return -1;
+      done += n;
+    }
+    co_return static_cast<std::ptrdiff_t>(done);
+  }
+
+  std::ptrdiff_t send_file(int, std::uint64_t, std::size_t) override { return kUnsupported; }
+
+  Task<> finish_sending() override {
+    // Waits for the client's close_notify, for its end or, through `cancel`, for the connection's deadline.
+    finished_ = true;
+    co_await stream_.async_shutdown(kTuple);
+    boost::system::error_code ignored;
+    stream_.next_layer().shutdown(Socket::shutdown_send, ignored);
+  }
+
+  void cancel() override {
+    boost::system::error_code ignored;
+    stream_.next_layer().cancel(ignored);
+  }
+  void close() noexcept override {
+    boost::system::error_code ignored;
+    stream_.next_layer().close(ignored);
+  }
+  int native_handle() override { return stream_.next_layer().native_handle(); }
+
+ private:
+  std::shared_ptr<TlsContext> context_;
+  asio::ssl::stream<Socket> stream_;
+  bool finished_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Stream> make_tls_stream(asio::io_context& io, int fd, bool v6,
+                                        std::shared_ptr<TlsContext> context) {
+  return std::make_unique<TlsStream>(io, fd, v6, std::move(context));
+}
+
+}  // namespace welkin::http
