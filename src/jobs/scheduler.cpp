@@ -12,6 +12,7 @@
 
 #include "welkin/core/error.hpp"
 #include "welkin/core/log.hpp"
+#include "welkin/core/metrics.hpp"
 #include "welkin/db/named_lock.hpp"
 
 namespace welkin::jobs {
@@ -20,6 +21,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto kFirstWithin = std::chrono::seconds(5);
 constexpr auto kOtherNodeLimit = std::chrono::seconds(10);
+
+metrics::Counter turns("welkin_jobs_turns_total", "Turns of recurring jobs");
+metrics::Counter failures("welkin_jobs_failures_total", "Turns of recurring jobs that ended in an error");
 
 struct Job {
   std::string name;
@@ -64,6 +68,7 @@ Job* Scheduler::Impl::next_due() {
 bool Scheduler::Impl::take_turn(const Job& job, bool& more) {
   const auto lock = db::NamedLock::try_take(db, job.name);
   if (!lock) return false;
+  turns.add();
   more = job.turn();
   return true;
 }
@@ -73,6 +78,7 @@ void Scheduler::Impl::serve(Job& job) {
   try {
     take_turn(job, more);
   } catch (const std::exception& e) {
+    failures.add();
     log::error("job {} failed, to be tried again: {}", job.name, e.what());
   }
   job.due = Clock::now() + (more ? Clock::duration::zero() : with_jitter(job.every));
