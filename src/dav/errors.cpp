@@ -29,7 +29,7 @@ constexpr Precondition kPreconditions[] = {
 Task<> answer(const Problem& problem, http::Reply& rp) {
   // What was set for a success is not true of the error, but for what the address takes.
   const std::string allow(rp.headers().get("Allow"));
-  rp.headers().clear();
+  rp.reset();
   if (!allow.empty()) rp.set("Allow", allow);
   if (problem.status == http::Status::unauthorized) {
     rp.set("WWW-Authenticate", "Basic realm=\"Welkin\", charset=\"UTF-8\"");
@@ -43,6 +43,8 @@ Task<> guarded(const http::Handler& next, http::Request& rq, http::Reply& rp) {
   std::optional<Problem> problem;
   try {
     co_await next(rq, rp);
+  } catch (const http::ClientGone&) {
+    throw;
   } catch (const Error& e) {
     if (rp.begun()) throw;  // the session cuts the connection, so that the client can tell
     if (e.code() == Errc::internal) {

@@ -170,6 +170,10 @@ Task<> send_children(const Services& services, Request& rq, Reply& rp, NodeId fo
     co_return;
   }
   co_await rp.begin(Status::ok, "application/json", std::nullopt, true);
+  if (rq.method() == http::Method::head) {  // nothing of the rest would be sent
+    co_await rp.end();
+    co_return;
+  }
   while (!page.next.empty()) {
     co_await rp.write(children.text());
     children.text().clear();

@@ -6,6 +6,7 @@
 
 #include "support/run.hpp"
 #include "support/test_server.hpp"
+#include "welkin/core/text.hpp"
 
 namespace welkin::tests {
 

@@ -27,7 +27,7 @@ TEST_F(BadInput, NoJsonRouteTakesWhatIsNoJson) {
     const auto send = [&](const std::string& body, const char* type = "application/json") {
       return api.send(route.method, route.path, {{"Content-Type", type}}, body);
     };
-    for (const std::string body :
+    for (const std::string& body :
          {std::string(), std::string("{"), route.good + "x", std::string("{\"name\":\"\xff\"}"),
           std::string("{\"name\":\"a\",\"name\":\"b\"}"), std::string(1000, '['),
           std::string("{\"name\":NaN}"), std::string("{\"name\":\"\\ud800\"}")}) {
@@ -118,7 +118,8 @@ TEST_F(BadInput, NobodyGetsIn) {
     for (const auto& route : json_routes()) {
       EXPECT_EQ(who->json(route.method, route.path, route.good).status, 401) << route.path;
     }
-    for (const std::string path : {"/api/folders", "/api/files", std::string("/api/files/" + file)}) {
+    for (const std::string& path :
+         std::vector<std::string>{"/api/folders", "/api/files", "/api/files/" + file}) {
       const auto answer = who->get(path);
       EXPECT_EQ(answer.status, 401) << path;
       EXPECT_EQ(json_of(answer)["status"], "401 Unauthorized") << answer.body;

@@ -90,7 +90,7 @@ TEST_F(FileRoutes, GiveRanges) {
                                                   std::to_string(r.from + r.length - 1) + "/" + total);
       EXPECT_EQ(part.header("etag"), etag);
     }
-    for (const std::string range : {"bytes=" + total + "-", std::string("bytes=-0")}) {
+    for (const std::string& range : {"bytes=" + total + "-", std::string("bytes=-0")}) {
       const auto none = api.get(url, {{"Range", range}});
       EXPECT_EQ(none.status, 416) << range;
       EXPECT_EQ(none.header("content-range"), "bytes */" + total);

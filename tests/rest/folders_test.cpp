@@ -71,7 +71,7 @@ TEST_F(Folders, GoWhereTheyAreToldTo) {
 TEST_F(Folders, KeepAnyGoodName) {
   for (const std::string name :
        {"é", "漢字", "😀👩‍👩‍👧‍👦", " lead and trail ", ".hidden", "dots...", "CON",
-        "a:b*c?<d>|\"e\"", "100%25 %2F", "a&b#c;d", "<script>alert(1)</script>",
+        "a:b*c?<d>|\"e\"", "100%25 %2F", "a&b#c;d", "<script>alert(1)",
         "\xE2\x80\xAE"
         "evil.txt",
         "'; drop table nodes; --", "\xF0\x9D\x95\x8F"}) {

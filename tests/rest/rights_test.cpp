@@ -217,7 +217,8 @@ struct Rights : ::testing::Test {
     server.sql("insert into drive_members (drive_id, user_id, rights) select drive_id, " +
                std::to_string(member.id.value) + ", 1 from nodes where id = " + std::to_string(home.value));
     clients.push_back(server.nobody());
-    for (const auto* user : {&stranger, &viewer, &contributor, &editor, &alice, &in_group, &expired}) {
+    for (const TestUser* user : std::initializer_list<const TestUser*>{
+             &stranger, &viewer, &contributor, &editor, &alice, &in_group, &expired}) {
       clients.push_back(server.as(*user));
     }
     clients.emplace_back(server.port(), password(true, {}));
@@ -248,6 +249,9 @@ struct Rights : ::testing::Test {
   }
 };
 
+/// Reading changes nothing, so that all readers can be given the same things.
+bool only_reads(const Row& row) { return row.expected == kReads || row.expected == kOwn; }
+
 /// What the table says for an object in the granted folder, carried over to other objects.
 char expected(const Row& row, Subject who, Object object) {
   const char shared = row.expected[who];
@@ -260,12 +264,16 @@ char expected(const Row& row, Subject who, Object object) {
 }
 
 TEST_F(Rights, EveryRouteForEverySubjectOnEveryObject) {
+  std::map<Object, Things> to_read;
+  for (const auto object : {Object::shared, Object::foreign, Object::trashed, Object::missing}) {
+    to_read[object] = things(object);
+  }
   for (const auto& row : kRows) {
     ASSERT_EQ(std::string_view(row.expected).size(), kSubjects) << row.route;
     for (const auto object : {Object::shared, Object::foreign, Object::trashed, Object::missing}) {
       for (std::size_t who = 0; who < kSubjects; ++who) {
         const auto subject = static_cast<Subject>(who);
-        const auto request = row.request(things(object), subject);
+        const auto request = row.request(only_reads(row) ? to_read[object] : things(object), subject);
         const auto answer = clients[who].send(request.method, request.target, request.headers, request.body);
         EXPECT_EQ(std::string(1, letter(answer.status)), std::string(1, expected(row, subject, object)))
             << row.route << " as " << kSubjectNames[who] << " on a thing that is "

@@ -54,5 +54,22 @@ TEST(System, EveryRouteAnswersHeadLikeGetWithoutBody) {
   }
 }
 
+TEST(System, OwnAddressesStandBelowTheBasePath) {
+  TestServer server([](Config& config) { config.base_url = "http://cloud.example/drive"; });
+  const auto user = server.user("alice");
+  auto client = server.as(user);
+  const HeaderList host = {{"Host", "cloud.example"}};
+  const auto home = server.folder_id(server.home(user));
+  const auto file = client.send("PUT", "/drive/api/folders/" + home + "/children/a", host, "x");
+  ASSERT_EQ(file.status, 201) << file.body;
+  EXPECT_EQ(file.header("location"), "/drive/api/files/" + json_of(file)["id"].get<std::string>());
+  EXPECT_EQ(client.get(file.header("location"), host).body, "x");
+  const auto folder = client.send("POST", "/drive/api/folders", host, R"({"name":"d"})");
+  EXPECT_EQ(folder.header("location"), "/drive/api/folders/" + json_of(folder)["id"].get<std::string>());
+  const auto page = client.get("/drive/webdav/d", {{"Host", "cloud.example"}, {"Accept", "text/html"}});
+  EXPECT_NE(page.body.find("href=\"/drive/webdav/\""), std::string::npos) << page.body;
+  expect_error(client.get("/drive/api/nothing", host), 404, "no_such_route");
+}
+
 }  // namespace
 }  // namespace welkin::tests

@@ -161,11 +161,11 @@ TEST_F(Upload, KeepsNothingOfABrokenBody) {
   const auto before = contents();
   const std::string start = "PUT " + child(root_id, "broken") +
                             " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + alice.token + "\r\n";
-  for (const std::string rest :
-       {"Content-Length: 10\r\n\r\nfour", "Content-Length: 2000000\r\n\r\n" + std::string(1'500'000, 'x'),
-        "Transfer-Encoding: chunked\r\n\r\n5\r\nhel", "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n",
-        "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nzz\r\n",
-        "Transfer-Encoding: chunked\r\n\r\n5\r\nhelloXX0\r\n\r\n"}) {
+  for (const std::string& rest : std::vector<std::string>{
+           "Content-Length: 10\r\n\r\nfour", "Content-Length: 2000000\r\n\r\n" + std::string(1'500'000, 'x'),
+           "Transfer-Encoding: chunked\r\n\r\n5\r\nhel", "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n",
+           "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nzz\r\n",
+           "Transfer-Encoding: chunked\r\n\r\n5\r\nhelloXX0\r\n\r\n"}) {
     HttpClient client(server.port());
     client.connect();
     client.send(start + rest);
@@ -246,7 +246,7 @@ TEST_F(Upload, ChecksDeclaredDigests) {
                400, "digest_mismatch");
   EXPECT_TRUE(names_in(root_id).empty());
   EXPECT_EQ(contents(), before);
-  for (const std::string good :
+  for (const std::string& good :
        {digest_field(body), "md5=:AAAA:, " + digest_field(body) + ";q=1", std::string("sha-512=:AAAA:")}) {
     EXPECT_EQ(api.send("PUT", child(root_id, "d"), {{"Repr-Digest", good}}, body).status / 100, 2) << good;
   }
