@@ -40,10 +40,8 @@ void Db::attach_pipeline(asio::io_context& io) {
 
 Task<Rows> Db::query(const Stmt& stmt, Params params) {
   const Executor executor = co_await asio::this_coro::executor;
-  if (const auto pipeline = impl_->pipeline_of(&executor.context())) {
-    // Kept: when the pipeline cannot answer, the pool is asked with the same values.
-    if (auto rows = co_await pipeline->query(stmt, params)) co_return std::move(*rows);
-  }
+  auto rows = co_await Pipeline::query(impl_->pipeline_of(&executor.context()), stmt, params);
+  if (rows) co_return std::move(*rows);
   co_return co_await read([&](Tx& tx) { return tx.exec(stmt, params); });
 }
 

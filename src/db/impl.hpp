@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "db/leases.hpp"
 #include "db/pipeline.hpp"
 #include "db/pool.hpp"
 #include "welkin/db/db.hpp"
@@ -11,7 +12,9 @@
 namespace welkin::db {
 
 struct Db::Impl {
-  explicit Impl(const PoolConfig& config) : pool(std::make_shared<Pool>(config)) {}
+  explicit Impl(const PoolConfig& config)
+      : leases(std::make_shared<Leases>(config)),
+        pool(std::make_shared<Pool>(config, [l = leases] { l->tidy(); })) {}
 
   void close() {
     {
@@ -21,15 +24,16 @@ struct Db::Impl {
     }
     pool->close();
   }
-  /// The pipeline of an io_context; null when it has none.
-  std::shared_ptr<Pipeline> pipeline_of(const boost::asio::io_context* io) {
+  /// The pipeline of an io_context; an empty handle when it has none.
+  Pipeline::Handle pipeline_of(const boost::asio::io_context* io) {
     const std::lock_guard lock(mutex);
     for (const auto& [owner, pipeline] : pipelines) {
-      if (owner == io) return pipeline;
+      if (owner == io) return pipeline->handle();
     }
-    return nullptr;
+    return {};
   }
 
+  std::shared_ptr<Leases> leases;
   std::shared_ptr<Pool> pool;
   std::mutex mutex;
   std::vector<std::pair<const boost::asio::io_context*, std::shared_ptr<Pipeline>>> pipelines;

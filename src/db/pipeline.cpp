@@ -371,11 +371,16 @@ struct Pipeline::State {
       : io(io_context), queue_max(pool->config().queue_max) {
     for (auto& lane : lanes) lane = std::make_shared<Lane>(io, pool);
   }
-  Lane* pick() const {
-    Lane* best = nullptr;
-    for (const auto& lane : lanes) {
-      if (lane->open() && (best == nullptr || lane->load() < best->load())) best = lane.get();
+  /// The open lane with the least to do, or null. @throws Error unavailable `busy`
+  static std::shared_ptr<Lane> pick(const Handle& handle) {
+    const auto state = handle.lock();
+    if (!state) return nullptr;
+    std::shared_ptr<Lane> best;
+    for (const auto& lane : state->lanes) {
+      if (lane->open() && (!best || lane->load() < best->load())) best = lane;
     }
+    if (best && best->load() >= state->queue_max)
+      throw database_busy("too many requests wait for the database");
     return best;
   }
 
@@ -399,15 +404,15 @@ void Pipeline::close() {
   });
 }
 
-Task<std::optional<Rows>> Pipeline::query(const Stmt& stmt, const Params& params) {
-  const auto state = state_;
+Task<std::optional<Rows>> Pipeline::query(Handle handle, const Stmt& stmt, const Params& params) {
   Query query{.stmt = stmt, .params = params, .rows = {}, .failure = {}};
   for (int attempt = 0; attempt < 3; ++attempt) {
-    Lane* const lane = state->pick();
-    if (lane == nullptr) break;
-    if (lane->load() >= state->queue_max) throw database_busy("too many requests wait for the database");
-    auto start = [lane, &query](Handler handler) { lane->enqueue({&query, std::move(handler), {}}); };
-    co_await asio::async_initiate<const Awaitable, void()>(start, Awaitable());
+    auto lane = State::pick(handle);
+    if (!lane) break;
+    auto start = [lane = std::move(lane), &query](Handler handler) mutable {
+      std::exchange(lane, nullptr)->enqueue({&query, std::move(handler), {}});
+    };
+    co_await asio::async_initiate<const Awaitable, void()>(std::move(start), Awaitable());
     if (query.outcome == Outcome::rows) co_return std::move(query.rows);
     if (query.outcome == Outcome::failed) std::rethrow_exception(query.failure);
     if (query.outcome == Outcome::lost) break;

@@ -21,15 +21,19 @@ class Pipeline {
   Pipeline(boost::asio::io_context& io, std::shared_ptr<Pool> pool);
   ~Pipeline();
 
+  struct State;
+  using Handle = std::weak_ptr<State>;
+  Handle handle() const { return state_; }
+
+  /// @param handle  weak, because a query that is never resumed (its loop was stopped) would else own itself
   /// @return nullopt when no connection is open, or the one used was lost: nothing is known then, ask the
   /// pool
   /// @throws SqlError, Error
-  Task<std::optional<Rows>> query(const Stmt& stmt, const Params& params);
+  static Task<std::optional<Rows>> query(Handle handle, const Stmt& stmt, const Params& params);
   /// Fails what is in flight and closes the connections, on the io thread when it still runs.
   void close();
 
  private:
-  struct State;
   std::shared_ptr<State> state_;
 };
 

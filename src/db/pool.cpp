@@ -21,7 +21,7 @@ thread_local bool on_pool_thread = false;
 
 }  // namespace
 
-Pool::Pool(const PoolConfig& config) : config_(config) {
+Pool::Pool(const PoolConfig& config, std::function<void()> idle) : config_(config), idle_(std::move(idle)) {
   const unsigned threads = std::max(1U, config_.connections);
   for (unsigned i = 0; i < threads; ++i) threads_.emplace_back([this, i] { serve(i); });
 }
@@ -104,6 +104,7 @@ bool Pool::take(std::unique_lock<std::mutex>& lock, Worker& worker, Job& job) {
     if (wake_.wait_until(lock, until) == std::cv_status::timeout && queue_.empty()) {
       lock.unlock();
       worker.tidy(Clock::now());
+      idle_();
       lock.lock();
     }
   }

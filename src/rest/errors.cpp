@@ -1,6 +1,7 @@
 #include "rest/errors.hpp"
 
 #include <array>
+#include <boost/system/system_error.hpp>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -83,6 +84,10 @@ Task<> answer(const http::Handler& next, http::Request& rq, http::Reply& rp) {
   std::optional<Error> error;
   try {
     co_await next(rq, rp);
+  } catch (const http::ClientGone&) {
+    throw;  // nobody is left to tell
+  } catch (const boost::system::system_error&) {
+    throw;  // the session was cancelled
   } catch (const Error& e) {
     if (rp.begun()) throw;  // the client learns it from the missing end
     error = e;

@@ -15,6 +15,7 @@
 #include "people/hasher.hpp"
 #include "people/limiter.hpp"
 #include "people/turnstile.hpp"
+#include "support/run.hpp"
 #include "welkin/core/error.hpp"
 
 namespace welkin::people {
@@ -22,6 +23,7 @@ namespace {
 
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
+using tests::run;
 
 TEST(Limiter, SlidesExactly) {
   ManualClock clock(1'000'000'000'000'000);
@@ -188,22 +190,20 @@ struct Hashed {
   Hasher::Verdict right, wrong, nobody, overlong;
 };
 
-Task<> hash_and_verify(Hasher& hasher, Hashed& out) {
-  const std::string longest(1024, 'p');
-  out.phc = co_await hasher.hash(longest);
-  out.right = co_await hasher.verify(out.phc, longest);
+Task<Hashed> hash_and_verify(Hasher& hasher, std::string password) {
+  Hashed out;
+  out.phc = co_await hasher.hash(password);
+  out.right = co_await hasher.verify(out.phc, password);
   out.wrong = co_await hasher.verify(out.phc, "not this one");
-  out.nobody = co_await hasher.verify(std::nullopt, longest);
-  out.overlong = co_await hasher.verify(out.phc, longest + "p");
+  out.nobody = co_await hasher.verify(std::nullopt, password);
+  out.overlong = co_await hasher.verify(out.phc, password + "p");
+  co_return out;
 }
 
 TEST(Hasher, WritesPhcStringsAndReadsThem) {
   const auto config = cheap();
   Hasher hasher(config);
-  asio::io_context loop;
-  Hashed out;
-  asio::co_spawn(loop, hash_and_verify(hasher, out), asio::detached);
-  loop.run();
+  const auto out = run(hash_and_verify(hasher, std::string(1024, 'p')));
   EXPECT_TRUE(out.phc.starts_with("$argon2id$v=19$m=64,t=1,p=1$")) << out.phc;
   EXPECT_TRUE(out.right.right);
   EXPECT_FALSE(out.right.rehashed);
@@ -212,41 +212,25 @@ TEST(Hasher, WritesPhcStringsAndReadsThem) {
   EXPECT_FALSE(out.overlong.right) << "cut to the longest allowed one it would be right";
 }
 
-Task<> verify_one(Hasher& hasher, std::string phc, std::string password, Hasher::Verdict& out) {
-  out = co_await hasher.verify(phc, password);
-}
-
 TEST(Hasher, HashesAgainWhenTheCostChanged) {
   const auto config = cheap();
   auto dearer = cheap();
   dearer.argon2_iterations = 2;
   Hasher today(config), tomorrow(dearer);
-  asio::io_context loop;
-  Hashed out;
-  asio::co_spawn(loop, hash_and_verify(today, out), asio::detached);
-  loop.run();
-  Hasher::Verdict wrong, right;
-  loop.restart();
-  asio::co_spawn(loop, verify_one(tomorrow, out.phc, "wrong", wrong), asio::detached);
-  asio::co_spawn(loop, verify_one(tomorrow, out.phc, std::string(1024, 'p'), right), asio::detached);
-  loop.run();
-  EXPECT_FALSE(wrong.rehashed);
+  const auto phc = run(today.hash("a password"));
+  EXPECT_FALSE(run(tomorrow.verify(phc, "wrong")).rehashed);
+  const auto right = run(tomorrow.verify(phc, "a password"));
   ASSERT_TRUE(right.rehashed);
   EXPECT_TRUE(right.rehashed->starts_with("$argon2id$v=19$m=64,t=2,p=1$"));
+  EXPECT_TRUE(run(today.verify(right.rehashed, "a password")).right);
 }
 
 TEST(Hasher, ABrokenStoredStringIsOnlyWrong) {
   const auto config = cheap();
   Hasher hasher(config);
   for (const char* phc :
-       {"", "x", "$argon2id$", "$argon2id$v=19$m=64,t=1,p=1$$", "$2y$10$abcdefghijklmnopqrstuv"}) {
-    asio::io_context loop;
-    Hasher::Verdict out;
-    out.right = true;
-    asio::co_spawn(loop, verify_one(hasher, phc, "password", out), asio::detached);
-    loop.run();
-    EXPECT_FALSE(out.right) << phc;
-  }
+       {"", "x", "$argon2id$", "$argon2id$v=19$m=64,t=1,p=1$$", "$2y$10$abcdefghijklmnopqrstuv"})
+    EXPECT_FALSE(run(hasher.verify(phc, "password")).right) << phc;
 }
 
 Task<> count_busy(Hasher& hasher, int& done, int& busy) {
@@ -262,8 +246,8 @@ Task<> count_busy(Hasher& hasher, int& done, int& busy) {
 
 TEST(Hasher, AFloodIsRefusedNotQueued) {
   const auto config = cheap();
+  asio::io_context loop;  // outlives the threads that wake it
   Hasher hasher(config);
-  asio::io_context loop;
   int done = 0, busy = 0;
   for (int i = 0; i < 5000; ++i) asio::co_spawn(loop, count_busy(hasher, done, busy), asio::detached);
   loop.run();
