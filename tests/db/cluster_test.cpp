@@ -2,18 +2,15 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <thread>
 
+#include "db/child.hpp"
 #include "db/cluster_files.hpp"
 #include "db/connection.hpp"
 #include "db/server_life.hpp"
@@ -23,13 +20,12 @@
 #include "welkin/db/db.hpp"
 #include "welkin/db/migrate.hpp"
 
-extern char** environ;
-
 namespace welkin::db {
 namespace {
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
+using tests::Child;
 using tests::TempFolder;
 using Clock = std::chrono::steady_clock;
 
@@ -287,31 +283,6 @@ TEST_F(Clusters, ACleanRestartIsTheSameLife) {
   }
 }
 
-/// Another process that runs a cluster, to be killed: this binary again, with the one test below.
-class OtherProcess {
- public:
-  explicit OtherProcess(const std::string& directory) {
-    setenv("WELKIN_CLUSTER_DIRECTORY", directory.c_str(), 1);
-    std::string self = fs::read_symlink("/proc/self/exe").string();
-    std::string filter = "--gtest_filter=ClusterChild.DISABLED_RunsUntilKilled";
-    std::string also = "--gtest_also_run_disabled_tests", quiet = "--gtest_brief=1";
-    char* argv[] = {self.data(), filter.data(), also.data(), quiet.data(), nullptr};
-    if (posix_spawn(&pid_, self.c_str(), nullptr, nullptr, argv, environ) != 0)
-      throw std::runtime_error("spawn");
-    unsetenv("WELKIN_CLUSTER_DIRECTORY");
-  }
-  ~OtherProcess() { kill_and_wait(); }
-  void kill_and_wait() {
-    if (pid_ == 0) return;
-    kill(pid_, SIGKILL);
-    waitpid(pid_, nullptr, 0);
-    pid_ = 0;
-  }
-
- private:
-  pid_t pid_ = 0;
-};
-
 /// A zombie that nobody has collected yet does not run.
 bool running(int pid) {
   std::ifstream in("/proc/" + std::to_string(pid) + "/stat");
@@ -319,24 +290,14 @@ bool running(int pid) {
   return (in >> number >> name >> state) && state != "Z";
 }
 
-TEST(ClusterChild, DISABLED_RunsUntilKilled) {
-  const char* directory = std::getenv("WELKIN_CLUSTER_DIRECTORY");
-  if (directory == nullptr) GTEST_SKIP();
-  Cluster::Options options;
-  options.directory = directory;
-  options.run_as = tests::ordinary_user();
-  const Cluster cluster(options);
-  std::this_thread::sleep_for(60s);
-}
-
 TEST_F(Clusters, PostgresEndsWithAKilledParentAndTheNextStartWaitsForIt) {
   start();
   for (int round = 0; round < 3; ++round) {
-    OtherProcess other(directory());
+    Child other({"cluster", directory()});
     ASSERT_TRUE(eventually([&] { return !Cluster::running_url(directory()).empty(); }));
     const auto postmaster = read_postmaster(directory());
     ASSERT_TRUE(postmaster);
-    other.kill_and_wait();
+    other.kill();
     const auto cluster = start();
     EXPECT_FALSE(running(postmaster->pid)) << "the old server still runs";
     Db db(pool(*cluster));
@@ -346,9 +307,9 @@ TEST_F(Clusters, PostgresEndsWithAKilledParentAndTheNextStartWaitsForIt) {
 
 TEST_F(Clusters, KilledAnywhereInTheFirstStart) {
   for (const auto after : {30ms, 150ms, 400ms, 700ms, 1200ms}) {
-    OtherProcess other(directory());
+    Child other({"cluster", directory()});
     std::this_thread::sleep_for(after);
-    other.kill_and_wait();
+    other.kill();
   }
   const auto cluster = start();
   Db db(pool(*cluster));
