@@ -221,7 +221,8 @@ Task<> Session::answer(std::optional<Failure>& failure, const Refusal* refusal) 
   }
   if (!failure || gone) co_return;
   if (reply_.sent) {  // an error can then only be told by not finishing
-    if (!reply_.ended) log::warn("{} {}: answer cut off: {}", request_.id, request_.head.method_token, failure->message);
+    if (!reply_.ended && failure->status != Status::internal)
+      log::warn("{} {}: answer cut off: {}", request_.id, request_.head.method_token, failure->message);
     co_return;
   }
   try {
