@@ -25,8 +25,10 @@ create table users (
   access_gen    bigint not null default 1,           -- raised when groups, role, password or state change: caches die
   created_at    timestamptz not null default now(),
   updated_at    timestamptz not null default now(),
-  last_login_at timestamptz
+  last_login_at timestamptz,
+  deleting_since timestamptz                         -- set: nobody any more; what is left of him is being removed
 );
+create index users_deleting on users (deleting_since) where deleting_since is not null;
 create unique index users_by_email on users (email) where email is not null;
 create index users_by_age on users (created_at desc, id desc);
 
@@ -67,6 +69,7 @@ create table spent_refresh_tokens (
   spent_at   timestamptz not null default now()
 );
 create index spent_refresh_tokens_by_session on spent_refresh_tokens (session_id);
+create index spent_refresh_tokens_due on spent_refresh_tokens (spent_at);
 
 -- folder_id gets its key with the tree.
 create table app_passwords (

@@ -76,11 +76,11 @@ std::string send_statement(pg_conn* raw, PreparedNames& names, const Stmt& stmt,
   const auto choice = names.choose(stmt, params);
   const char* const name = choice.name->c_str();
   if (choice.is_new && PQsendPrepare(raw, name, stmt.sql, bound.count(), bound.types.data()) == 0) {
-    throw ConnectionLost(PQerrorMessage(raw));
+    throw ConnectionLost(connection_error(raw));
   }
   if (PQsendQueryPrepared(raw, name, bound.count(), bound.values.data(), bound.lengths.data(),
                           bound.formats.data(), kBinary) == 0) {
-    throw ConnectionLost(PQerrorMessage(raw));
+    throw ConnectionLost(connection_error(raw));
   }
   return choice.is_new ? *choice.name : std::string();
 }
@@ -94,7 +94,7 @@ Connection::Connection(const std::string& url, const SessionSettings& settings)
       opened_(Clock::now()) {
   patience_ += kGrace;
   if (PQsetnonblocking(raw_, 1) != 0 || PQenterPipelineMode(raw_) == 0) {
-    throw ConnectionLost(PQerrorMessage(raw_));
+    throw ConnectionLost(connection_error(raw_));
   }
   configure(settings);
 }
@@ -119,7 +119,7 @@ void Connection::queue(const Stmt& stmt, const Params& params) {
 }
 
 void Connection::queue_flush() {
-  if (PQsendFlushRequest(raw_) == 0) throw ConnectionLost(PQerrorMessage(raw_));
+  if (PQsendFlushRequest(raw_) == 0) throw ConnectionLost(connection_error(raw_));
 }
 
 void Connection::wait(short events) {
@@ -143,7 +143,7 @@ void Connection::send() {
     if (state > 0) wait(POLLIN | POLLOUT);
     if (state < 0 || PQconsumeInput(raw_) == 0) {
       broken_ = true;
-      throw ConnectionLost(PQerrorMessage(raw_));
+      throw ConnectionLost(connection_error(raw_));
     }
   }
 }
@@ -153,7 +153,7 @@ pg_result* Connection::next() {
     wait(POLLIN);
     if (PQconsumeInput(raw_) == 0 && PQisBusy(raw_) != 0) {
       broken_ = true;
-      throw ConnectionLost(PQerrorMessage(raw_));
+      throw ConnectionLost(connection_error(raw_));
     }
   }
   return PQgetResult(raw_);
@@ -192,7 +192,7 @@ std::vector<Rows> Connection::results() {
   deadline_ = Clock::now() + patience_;
   failure_.reset();
   std::vector<Rows> out;
-  if (PQpipelineSync(raw_) == 0) throw ConnectionLost(PQerrorMessage(raw_));
+  if (PQpipelineSync(raw_) == 0) throw ConnectionLost(connection_error(raw_));
   send();
   while (!expected_.empty()) {
     const auto expected = std::move(expected_.front());
@@ -209,7 +209,7 @@ void Connection::script(std::string_view sql) {
   failure_.reset();
   if (PQexitPipelineMode(raw_) == 0 || PQsendQuery(raw_, std::string(sql).c_str()) == 0) {
     broken_ = true;
-    throw ConnectionLost(PQerrorMessage(raw_));
+    throw ConnectionLost(connection_error(raw_));
   }
   send();
   while (pg_result* const result = next()) take(result, PGRES_TUPLES_OK, nullptr);

@@ -20,13 +20,19 @@ bool stale_session(std::string_view state, std::string_view message) {
 
 }  // namespace
 
+std::string connection_error(const pg_conn* connection) {
+  const std::string_view text = PQerrorMessage(connection);
+  const auto line = text.substr(0, text.find('\n'));
+  return line.empty() ? "connection lost" : std::string(line);
+}
+
 Error database_down(const std::string& detail) { return {Errc::unavailable, "database", detail, 2}; }
 Error database_busy(const std::string& detail) { return {Errc::unavailable, "busy", detail, 1}; }
 
 void raise_failure(const pg_result* result, const pg_conn* connection) {
   const std::string state = result != nullptr ? field(result, PG_DIAG_SQLSTATE) : "";
   // Without a SQLSTATE libpq itself speaks: the socket is gone, or the protocol broke.
-  if (state.empty()) throw ConnectionLost(PQerrorMessage(connection));
+  if (state.empty()) throw ConnectionLost(connection_error(connection));
   const std::string message = field(result, PG_DIAG_MESSAGE_PRIMARY);
   const std::string severity = field(result, PG_DIAG_SEVERITY_NONLOCALIZED);
   const std::string_view group = std::string_view(state).substr(0, 2);

@@ -23,6 +23,9 @@ Error database_down(const std::string& detail);
 /// 503 for everything that heals when others have finished: full queues, lock waits, lost races.
 Error database_busy(const std::string& detail);
 
+/// What libpq says about a connection, its first line; never empty.
+std::string connection_error(const pg_conn* connection);
+
 /// Throws what a failed result means: ConnectionLost, Error unavailable (timeouts, resources), Error invalid
 /// (text that is no UTF-8) or SqlError. `result` may be null: then the connection tells.
 [[noreturn]] void raise_failure(const pg_result* result, const pg_conn* connection);

@@ -68,7 +68,8 @@ LinkPolicy::handle LinkPolicy::do_startconnect(handle orig) {
   if (!finish(connection)) {
     std::string why = connection != nullptr ? PQerrorMessage(connection) : "out of memory";
     PQfinish(connection);
-    throw pqxx::broken_connection(why.empty() ? "no answer within the time limit" : why);
+    if (why.empty()) why = "no answer within the time limit";
+    throw pqxx::broken_connection(why.substr(0, why.find('\n')));
   }
   made = connection;
   return connection;

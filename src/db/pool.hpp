@@ -22,7 +22,8 @@ class Pool {
   using Work = std::function<void(Worker&)>;
   enum class Place { back, front };
 
-  explicit Pool(const PoolConfig& config);
+  /// @param idle  called now and then by threads that have nothing to do
+  Pool(const PoolConfig& config, std::function<void()> idle);
   ~Pool() { close(); }
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
@@ -50,6 +51,7 @@ class Pool {
   static void answer(Job& job, Worker& worker);
 
   PoolConfig config_;
+  std::function<void()> idle_;
   Health health_;
   std::mutex mutex_;
   std::condition_variable wake_;

@@ -48,7 +48,8 @@ Task<Node> Files::home(Caller caller) {
 }
 
 Task<Node> Files::node(Caller caller, NodeId id) {
-  co_return co_await impl_->db.read([&](db::Tx& tx) { return store::require(tx, caller, id).node; });
+  const auto rows = co_await impl_->db.query(store::kFind, store::find_params(caller, id));
+  co_return store::require_found(rows).node;
 }
 
 Task<Node> Files::by_path(Caller caller, std::vector<std::string> names) {

@@ -23,14 +23,14 @@ namespace welkin::files::store {
 const char* const kNodeColumns = WELKIN_NODE_COLUMNS WELKIN_NODE_MORE;
 const char* const kNodeJoins = WELKIN_NODE_JOINS;
 
-namespace {
-
-constexpr db::Stmt kFind{
+const db::Stmt kFind{
     "files.find",
     "select " WELKIN_NODE_COLUMNS WELKIN_NODE_MORE
     ", g.rights, g.live, g.chain, exists (select from drive_members d where d.drive_id = n.drive_id"
     "   and d.subject_id = any ($2) and d.rights & 1 = 1)"
     " from nodes n cross join lateral gate(n.id, $2, $3, $4, $5, $6) g" WELKIN_NODE_JOINS " where n.id = $1"};
+
+namespace {
 
 constexpr db::Stmt kAncestors{
     "files.ancestors",
@@ -71,9 +71,7 @@ Found found_of(const db::Row& row) {
   return found;
 }
 
-std::optional<Found> find_with(db::Tx& tx, const Caller& caller, NodeId id, std::int32_t right) {
-  db::Params params(id);
-  const auto rows = tx.exec(kFind, add_gate(params, caller));
+std::optional<Found> found_with(const db::Rows& rows, std::int32_t right) {
   if (rows.empty()) return std::nullopt;
   const auto row = rows[0];
   const bool live = row.boolean(kNodeColumnCount + 3);
@@ -123,12 +121,24 @@ Node node_of(const db::Row& row) {
   return n;
 }
 
+db::Params find_params(const Caller& caller, NodeId id) {
+  db::Params params(id);
+  add_gate(params, caller);
+  return params;
+}
+
+Found require_found(const db::Rows& rows) {
+  auto found = found_with(rows, rights::kRead);
+  if (!found) throw not_found();
+  return std::move(*found);
+}
+
 std::optional<Found> find(db::Tx& tx, const Caller& caller, NodeId id) {
-  return find_with(tx, caller, id, rights::kRead);
+  return found_with(tx.exec(kFind, find_params(caller, id)), rights::kRead);
 }
 
 std::optional<Found> find_writable(db::Tx& tx, const Caller& caller, NodeId id) {
-  return find_with(tx, caller, id, rights::kRead | rights::kCreate);
+  return found_with(tx.exec(kFind, find_params(caller, id)), rights::kRead | rights::kCreate);
 }
 
 Found require(db::Tx& tx, const Caller& caller, NodeId id) {

@@ -20,6 +20,12 @@ struct Found {
   bool from_membership = false;     // the caller is a member of the drive: he may see the whole way
 };
 
+/// The statement behind `find`, for the pipelined connection: `db.query(kFind, find_params(caller, id))`.
+extern const db::Stmt kFind;
+db::Params find_params(const Caller& caller, NodeId id);
+/// @throws Error not_found
+Found require_found(const db::Rows& rows);
+
 /// nullopt: not there, in the trash, or not readable.
 std::optional<Found> find(db::Tx& tx, const Caller& caller, NodeId id);
 /// @throws Error not_found

@@ -91,6 +91,8 @@ class People {
   /// The one-time token for the link printed at start; empty when set-up is closed or needs none. Made on first call,
   /// kept hashed in `settings`; each call after a restart makes a new one.
   std::string setup_token_now();
+  /// False when the configuration says that set-up needs no token.
+  bool setup_needs_token() const;
   /// Exactly one of any number of racing calls wins. Validates everything before it claims.
   /// @throws Error forbidden `already_initialized`, forbidden `bad_setup_token`, invalid ...
   Task<User> setup(std::string user_name, std::string email, std::string password, std::string token, Origin origin);
@@ -103,6 +105,11 @@ class People {
   ///         `refresh_token_reused` (the session ends) / `refresh_token_expired`
   Task<Tokens> refresh(std::string refresh_token, Origin origin);
   Task<> logout(Caller caller, Origin origin);
+  /// Also ends the session that `refresh_token` names, when it is the caller's; "" and unknown ones are ignored.
+  /// @throws Error forbidden `not_your_token`
+  Task<> logout(Caller caller, std::string refresh_token, Origin origin);
+  /// Ends every session of the user. App passwords stay. @throws Error forbidden `bad_credentials`,
+  ///         too_many_requests `account_locked`, invalid `weak_password`
   Task<> change_password(Caller caller, std::string current, std::string next, Origin origin);
   Task<std::vector<Session>> sessions(Caller caller);
   /// @throws Error not_found
@@ -112,8 +119,9 @@ class People {
   /// nullopt: not valid (unknown, expired, user disabled).
   Task<std::optional<Caller>> by_access_token(std::string_view token, Credential how);
   /// Basic credentials. `protocol`: one bit of protocols::*. An app password whose mask lacks it is not valid here.
-  /// Account passwords where the config and the user allow it; a verified one is remembered for at most 60 s, keyed by
-  /// HMAC, and forgotten with any change of the account. @throws Error too_many_requests
+  /// Account passwords where the config and the user allow it, never for kRest; a verified one is remembered for at most
+  /// 60 s, keyed by HMAC, and forgotten with any change of the account. Wrong ones count towards the lock-out, the same
+  /// wrong one repeated only once. @throws Error too_many_requests, unavailable `busy`
   Task<std::optional<Caller>> by_basic(std::string_view user, std::string_view password, std::int32_t protocol,
                                        Origin origin);
 
@@ -138,8 +146,12 @@ class People {
   };
   /// Makes the user, his personal drive with its root and trash. @throws Error conflict `user_exists`, invalid ...
   Task<User> create_user(NewUser wanted, UserId actor, Origin origin);
+  /// The user is nobody at once; his contents go to the collector in as many transactions as it takes, and `prune` goes
+  /// on where a restart cut that short. @throws Error conflict `last_admin`, not_found
   Task<> delete_user(UserId id, UserId actor, Origin origin);
+  /// A change of role ends the user's sessions. @throws Error conflict `last_admin`, not_found
   Task<> set_admin(UserId id, bool is_admin, UserId actor, Origin origin);
+  /// @throws Error conflict `last_admin`, not_found
   Task<> set_disabled(UserId id, bool is_disabled, UserId actor, Origin origin);
   Task<> set_quota(UserId id, std::int64_t quota_bytes, UserId actor, Origin origin);
   /// Ends every session and app password of the user.
@@ -151,6 +163,12 @@ class People {
     std::int64_t users = 0, active = 0, admins = 0, quota_bytes = 0, used_bytes = 0, over_80_percent = 0, over_quota = 0;
   };
   Task<Totals> totals();
+
+  // --- accounts that people make for themselves: off unless an administrator turns it on
+  Task<bool> registration_enabled();
+  Task<> set_registration(bool enabled, UserId actor, Origin origin);
+  /// @throws Error forbidden `registration_disabled`, conflict `user_exists`, `email_exists`, invalid ...
+  Task<User> register_user(std::string user_name, std::string email, std::string password, Origin origin);
 
   /// Per-address limits kept in memory of this node. @throws Error too_many_requests with Retry-After
   void count_attempt(const char* kind, const std::string& limit_key, unsigned per_window, unsigned window_seconds);

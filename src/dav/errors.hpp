@@ -1,0 +1,17 @@
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "welkin/http/router.hpp"
+
+namespace welkin::dav {
+
+/// The one place where an exception becomes a DAV answer: `DAV:error` XML with a precondition element (RFC
+/// 4918 §16), and on 401 the Basic challenge.
+http::Middleware answer_errors();
+
+/// The body of an error. `slug` is a DAV: element where RFC 4918 or 4331 name one, else an element of our own
+/// namespace.
+std::string error_xml(std::string_view slug, std::string_view message);
+
+}  // namespace welkin::dav

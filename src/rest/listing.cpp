@@ -1,0 +1,265 @@
+#include "rest/listing.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <iterator>
+
+#include "rest/body.hpp"
+#include "rest/objects.hpp"
+#include "welkin/core/crypto.hpp"
+#include "welkin/core/error.hpp"
+#include "welkin/core/text.hpp"
+#include "welkin/http/conditional.hpp"
+#include "welkin/wire/json_writer.hpp"
+
+namespace welkin::rest {
+namespace {
+
+using http::Reply;
+using http::Request;
+using http::Status;
+
+constexpr int kWalkPage = 500;  // rows a query when a whole folder is sent
+constexpr std::size_t kRowBytesGuess = 640;
+
+[[noreturn]] void bad_query(const char* name, const char* wanted) {
+  throw Error(Errc::invalid, "bad_query",
+              std::string("The query parameter '") + name + "' must be " + wanted);
+}
+
+/// A strong tag over everything the answer depends on. Lengths are hashed too, so no two lists of parts look
+/// alike.
+std::string listing_etag(std::initializer_list<std::string_view> parts) {
+  std::string all = WELKIN_VERSION;  // the shape of the answer
+  for (const auto part : parts) ((all += '\n') += std::to_string(part.size()) += ':') += part;
+  const auto digest = crypto::sha256(all);
+  return '"' + text::hex(as_bytes({reinterpret_cast<const char*>(digest.data()), 16})) + '"';
+}
+
+/// Sets the validators. @return whether the client has this already
+bool not_modified(const Request& rq, Reply& rp, const std::string& etag) {
+  rp.set("ETag", etag);
+  // Kept by the client but asked about each time; another user's answer must not be taken for it.
+  rp.set("Cache-Control", "private, no-cache");
+  rp.set("Vary", "Authorization, Cookie");
+  if (!rq.headers().has("if-none-match")) return false;
+  const auto known = http::parse_etags(rq.headers().joined("if-none-match"));
+  return known && http::weak_match(*known, etag);
+}
+
+/// Places the rows of send_children; folders come before files.
+class ChildrenJson {
+ public:
+  ChildrenJson(const PublicIds& ids, const Caller& caller, std::string_view path, Shape shape)
+      : shape_(shape), json_(text_), nodes_(ids, caller, json_) {
+    nodes_.set_folder_path(path);
+    if (shape_ == Shape::both) {
+      json_.begin_object();
+      json_.key("folders");
+    }
+    json_.begin_array();
+  }
+  void add(const std::vector<files::Node>& page) {
+    text_.reserve(text_.size() + page.size() * kRowBytesGuess);
+    for (const auto& node : page) {
+      if (!node.is_folder()) begin_files();
+      nodes_.child(node);
+    }
+  }
+  void finish() {
+    begin_files();
+    json_.end_array();
+    if (shape_ == Shape::both) json_.end_object();
+  }
+  std::string& text() { return text_; }
+
+ private:
+  void begin_files() {
+    if (shape_ != Shape::both || in_files_) return;
+    in_files_ = true;
+    json_.end_array();
+    json_.key("files");
+    json_.begin_array();
+  }
+
+  std::string text_;
+  Shape shape_;
+  bool in_files_ = false;
+  wire::JsonWriter json_;
+  NodeWriter nodes_;
+};
+
+struct OrderName {
+  std::string_view name;
+  files::OrderBy order;
+};
+constexpr OrderName kOrders[] = {
+    {"name", files::OrderBy::name},
+    {"type", files::OrderBy::type},
+    {"modified_at", files::OrderBy::modified_at},
+    {"created_at", files::OrderBy::created_at},
+    {"size", files::OrderBy::size},
+};
+
+void read_types(const std::string& value, files::ListQuery& list) {
+  list.folders = list.files = false;
+  for (const auto type : text::split(value, ',')) {
+    if (type == "folder") {
+      list.folders = true;
+    } else if (type == "file") {
+      list.files = true;
+    } else {
+      bad_query("resource_types", "a list of 'file' and 'folder'");
+    }
+  }
+}
+
+files::ListQuery read_resources_query(const Request& rq) {
+  files::ListQuery out;
+  if (const auto value = rq.query("order_by")) {
+    const auto* found =
+        std::find_if(std::begin(kOrders), std::end(kOrders), [&](auto& o) { return o.name == *value; });
+    if (found == std::end(kOrders)) bad_query("order_by", "one of name, type, modified_at, created_at, size");
+    out.order_by = found->order;
+  }
+  if (const auto value = rq.query("reverse")) {
+    out.reverse = *value == "true" || *value == "1";
+    if (!out.reverse && *value != "false" && *value != "0") bad_query("reverse", "true or false");
+  }
+  if (const auto value = rq.query("resource_types"); value && !value->empty()) read_types(*value, out);
+  if (const auto value = rq.query("limit")) {
+    const auto n = text::number(*value);
+    if (!n) bad_query("limit", "a number from 1 to 200");
+    out.limit = static_cast<int>(std::clamp<std::uint64_t>(*n, 1, 200));
+  }
+  out.after = rq.query("cursor").value_or("");  // says itself for which order it was made
+  return out;
+}
+
+std::uint64_t number_query(const Request& rq, const char* name, std::uint64_t absent) {
+  const auto value = rq.query(name);
+  if (!value) return absent;
+  const auto n = text::number(*value);
+  if (!n) bad_query(name, "a number");
+  return *n;
+}
+
+}  // namespace
+
+Task<> send_children(const Services& services, Request& rq, Reply& rp, NodeId folder, Shape shape) {
+  files::ListQuery query;
+  query.folders = shape != Shape::files;
+  query.files = shape != Shape::folders;
+  query.limit = kWalkPage;
+  auto page = co_await services.files.list(rq.caller(), folder, query);
+  const std::string path = co_await services.files.path(rq.caller(), folder);
+  const std::string user = std::to_string(rq.caller().user.value);
+  const char* const shape_name = shape == Shape::both ? "both" : shape == Shape::files ? "files" : "folders";
+  if (not_modified(rq, rp, listing_etag({shape_name, page.version, path, user}))) {
+    co_await rp.send(Status::not_modified);
+    co_return;
+  }
+
+  ChildrenJson children(services.ids, rq.caller(), path, shape);
+  children.add(page.items);
+  if (page.next.empty()) {
+    children.finish();
+    co_await send_json_text(rp, Status::ok, std::move(children.text()));
+    co_return;
+  }
+  co_await rp.begin(Status::ok, "application/json", std::nullopt, true);
+  if (rq.method() == http::Method::head) {  // nothing of the rest would be sent
+    co_await rp.end();
+    co_return;
+  }
+  while (!page.next.empty()) {
+    co_await rp.write(children.text());
+    children.text().clear();
+    query.after = page.next;
+    page = co_await services.files.list(rq.caller(), folder, query);
+    children.add(page.items);
+  }
+  children.finish();
+  co_await rp.write(children.text());
+  co_await rp.end();
+}
+
+void write_resources(const PublicIds& ids, const Caller& caller, const files::Page& page,
+                     std::string_view folder_path, std::string& out) {
+  out.reserve(out.size() + page.items.size() * kRowBytesGuess + 64);
+  wire::JsonWriter json(out);
+  NodeWriter nodes(ids, caller, json);
+  nodes.set_folder_path(folder_path);
+  json.begin_object();
+  json.key("items");
+  json.begin_array();
+  for (const auto& node : page.items) {
+    json.begin_object();
+    json.raw(node.is_folder() ? R"("resource_type":"folder")" : R"("resource_type":"file")");
+    json.key("resource");
+    nodes.child(node);
+    json.end_object();
+  }
+  json.end_array();
+  if (!page.next.empty()) json.field("next_cursor", page.next);
+  json.end_object();
+}
+
+Task<> send_resources(const Services& services, Request& rq, Reply& rp, NodeId folder) {
+  const auto query = read_resources_query(rq);
+  const auto page = co_await services.files.list(rq.caller(), folder, query);
+  const std::string path = co_await services.files.path(rq.caller(), folder);
+  const std::string asked = fmt::format("{}{}{}{} {} {}", static_cast<int>(query.order_by), query.reverse,
+                                        query.folders, query.files, query.limit, query.after);
+  const std::string user = std::to_string(rq.caller().user.value);
+  if (not_modified(rq, rp, listing_etag({asked, page.version, page.next, path, user}))) {
+    co_await rp.send(Status::not_modified);
+    co_return;
+  }
+  std::string json;
+  write_resources(services.ids, rq.caller(), page, path, json);
+  co_await send_json_text(rp, Status::ok, std::move(json));
+}
+
+Task<> send_numbered_folders(const Services& services, Request& rq, Reply& rp, NodeId folder) {
+  const std::uint64_t number = std::min<std::uint64_t>(number_query(rq, "page", 0), 1'000'000'000);
+  const std::uint64_t size = std::clamp<std::uint64_t>(number_query(rq, "page_size", 100), 10, 500);
+  const std::uint64_t first = number * size;
+
+  files::ListQuery query;
+  query.files = false;
+  query.limit = kWalkPage;
+  std::string json_text;
+  wire::JsonWriter json(json_text);
+  NodeWriter nodes(services.ids, rq.caller(), json);
+  std::uint64_t total = 0;
+  json.begin_object();
+  json.key("items");
+  json.begin_array();
+  do {
+    const auto page = co_await services.files.list(rq.caller(), folder, query);
+    if (total == 0) nodes.set_folder_path(co_await services.files.path(rq.caller(), folder));
+    for (const auto& node : page.items) {
+      if (total >= first && total < first + size) nodes.child(node);
+      ++total;
+    }
+    query.after = page.next;
+  } while (!query.after.empty());
+  json.end_array();
+  const std::uint64_t pages = (total + size - 1) / size;
+  json.key("pagination");
+  json.begin_object();
+  json.field("page", number);
+  json.field("page_size", size);
+  json.field("total_items", total);
+  json.field("total_pages", pages);
+  json.field("has_next", number + 1 < pages);
+  json.field("has_prev", number > 0);
+  json.end_object();
+  json.end_object();
+  co_await send_json_text(rp, Status::ok, std::move(json_text));
+}
+
+}  // namespace welkin::rest

@@ -1,0 +1,151 @@
+#include "rest/objects.hpp"
+
+#include "rest/icons.hpp"
+#include "welkin/core/error.hpp"
+
+namespace welkin::rest {
+namespace {
+
+NodeId require_id(const Services& services, IdKind kind, std::string_view text) {
+  const auto key = services.ids.decode(kind, text);
+  // Word for word what files says of what is not there or not his, so that nothing can be told from the
+  // answer.
+  if (!key) throw Error(Errc::not_found, "not_found", "not found");
+  return NodeId{*key};
+}
+
+void append_hex(std::string& out, const Sha256& digest) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  for (const auto byte : digest) {
+    out += kHex[byte >> 4];
+    out += kHex[byte & 15];
+  }
+}
+
+}  // namespace
+
+NodeId folder_id(const Services& services, std::string_view text) {
+  return require_id(services, IdKind::folder, text);
+}
+
+NodeId file_id(const Services& services, std::string_view text) {
+  return require_id(services, IdKind::file, text);
+}
+
+Task<NodeId> home_id(const Services& services, const Caller& caller) {
+  if (caller.root_limit) co_return caller.root_limit;
+  co_return (co_await services.files.home(caller)).id;
+}
+
+std::string shown_name(const files::Node& node, const Caller& caller) {
+  if (!node.is_root() || !node.name.empty()) return node.name;
+  // The author of a personal root is its owner.
+  return "My Folder - " + (node.author == caller.user ? caller.name : node.author_name);
+}
+
+std::string quoted_etag(const files::Node& node) { return '"' + node.etag + '"'; }
+
+NodeWriter::NodeWriter(const PublicIds& ids, const Caller& caller, wire::JsonWriter& out)
+    : ids_(ids), caller_(caller), out_(out) {}
+
+void NodeWriter::set_folder_path(std::string_view path) {
+  folder_path_.clear();
+  wire::append_json_escaped(folder_path_, path);
+  if (!path.empty() && path != "/") folder_path_ += '/';
+}
+
+void NodeWriter::node(const files::Node& node, std::string_view path) {
+  std::string escaped;
+  wire::append_json_escaped(escaped, path);
+  name_.clear();
+  wire::append_json_escaped(name_, shown_name(node, caller_));
+  write(node, escaped, {});
+}
+
+void NodeWriter::child(const files::Node& node) {
+  name_.clear();
+  wire::append_json_escaped(name_, node.name);
+  write(node, folder_path_, folder_path_.empty() ? std::string_view() : std::string_view(name_));
+}
+
+void NodeWriter::write(const files::Node& node, std::string_view escaped_first,
+                       std::string_view escaped_last) {
+  out_.begin_object();
+  out_.field("id", ids_.encode(node.is_folder() ? IdKind::folder : IdKind::file, node.id.value));
+  out_.key("name");
+  out_.escaped_string(name_, {});
+  out_.key("path");
+  out_.escaped_string(escaped_first, escaped_last);
+  if (node.is_folder()) {
+    write_folder_tail(node);
+  } else {
+    write_file_tail(node);
+  }
+  out_.end_object();
+}
+
+void NodeWriter::write_folder_tail(const files::Node& node) {
+  if (node.is_root()) {
+    out_.null_field("parent_id");
+  } else {
+    id_member(parent_, "parent_id", IdKind::folder, node.parent.value);
+  }
+  write_people(node);
+  out_.field("created_at", times::seconds(node.created_at));
+  out_.field("modified_at", times::seconds(node.modified_at));
+  out_.field("is_root", node.is_root());
+  out_.raw(folder_icon().json);
+  id_member(drive_, "drive_id", IdKind::drive, node.drive.value);
+  out_.field("etag", node.etag);
+  out_.raw("\"is_favorite\":false,\"is_shared\":false");
+}
+
+void NodeWriter::write_file_tail(const files::Node& node) {
+  out_.field("size", node.size_bytes);
+  out_.field("mime_type", node.mime_type);
+  id_member(folder_, "folder_id", IdKind::folder, node.parent.value);
+  out_.field("created_at", times::seconds(node.created_at));
+  out_.field("modified_at", times::seconds(node.modified_at));
+  out_.raw(icon_of(node.mime_type, node.name).json);
+  char size[kSizeTextMax];
+  out_.field("size_formatted", format_size(node.size_bytes, size));
+  write_people(node);
+  id_member(drive_, "drive_id", IdKind::drive, node.drive.value);
+  out_.field("etag", node.etag);
+  if (node.sha256) {
+    name_.clear();  // has been written
+    append_hex(name_, *node.sha256);
+    out_.key("content_hash");
+    out_.escaped_string(name_, {});
+  }
+  out_.raw("\"is_favorite\":false,\"is_shared\":false");
+}
+
+/// `owner_id` is left out where it is not known: whoever manages a node owns it, others are not told whose it
+/// is.
+void NodeWriter::write_people(const files::Node& node) {
+  if ((node.rights & rights::kManage) != 0 && caller_.user) {
+    id_member(owner_, "owner_id", IdKind::user, caller_.user.value);
+  }
+  if (node.author) id_member(creator_, "created_by", IdKind::user, node.author.value);
+}
+
+void NodeWriter::id_member(Member& kept, const char* name, IdKind kind, std::int64_t key) {
+  if (kept.key != key) {
+    kept.key = key;
+    kept.json.clear();
+    ((kept.json += '"') += name) += "\":\"";
+    (kept.json += ids_.encode(kind, key)) += '"';
+  }
+  out_.raw(kept.json);
+}
+
+Task<std::string> node_json(const Services& services, const Caller& caller, const files::Node& node) {
+  const std::string path = co_await services.files.path(caller, node.id);
+  std::string json;
+  wire::JsonWriter out(json);
+  NodeWriter(services.ids, caller, out).node(node, path);
+  co_return json;
+}
+
+}  // namespace welkin::rest

@@ -1,0 +1,361 @@
+// The authorization matrix (security check AZ-01): every route that acts on files, as every kind of subject,
+// on every kind of object, against a table kept here. It is generated from the router's own table, so a route
+// without a row fails.
+#include <map>
+#include <set>
+
+#include "rest/api.hpp"
+#include "welkin/core/text.hpp"
+
+namespace welkin::tests {
+namespace {
+
+using nlohmann::json;
+
+// Grants, members, links and mounts are put in by SQL: the routes must obey them before there are routes to
+// make them.
+enum Subject : std::size_t {
+  kNobody,
+  kStranger,
+  kViewer,
+  kContributor,
+  kEditor,
+  kOwner,
+  kInGroup,
+  kExpired,
+  kReadOnlyPassword,
+  kFolderPassword,
+  kMember,
+  kSubjects,
+};
+constexpr const char* kSubjectNames[] = {"nobody",
+                                         "stranger",
+                                         "viewer",
+                                         "contributor",
+                                         "editor",
+                                         "owner",
+                                         "in group",
+                                         "expired",
+                                         "read-only app password",
+                                         "folder app password",
+                                         "member"};
+
+enum class Object { shared, foreign, trashed, missing };
+constexpr const char* kObjectNames[] = {"shared", "foreign", "trashed", "missing"};
+
+/// What a request speaks of. Ids are public ones; `dav` is the file's place below the granted folder.
+struct Things {
+  std::string folder, file, folder_name, dav, target;
+};
+
+struct Request {
+  std::string method, target, body;
+  HeaderList headers;
+};
+
+/// One row: what each subject gets for an object in the folder that was granted to him. u 401, n 404, f 403,
+/// o 2xx.
+struct Row {
+  const char* route;     // name in the router's table; behind '/' a second way to call it
+  const char* expected;  // one letter a subject, in their order
+  bool has_object;       // false: acts on the caller's own home
+  Request (*request)(const Things&, Subject);
+};
+
+Request send_json(const char* method, const std::string& target, const json& body) {
+  return {method, target, body.dump(), {{"Content-Type", "application/json"}}};
+}
+Request get_folder(const Things& t, const char* rest) {
+  return {"GET", "/api/folders/" + t.folder + rest, "", {}};
+}
+
+std::string dav_path(const Things& t, Subject subject) {
+  if (subject == kFolderPassword) return "/webdav/" + t.dav;  // his root is the folder
+  if (subject == kOwner || subject == kReadOnlyPassword) return "/webdav/area/" + t.dav;
+  return "/webdav/mounted/" + t.dav;
+}
+
+//                                  nobody, stranger, viewer, contributor, editor, owner, group, expired, r/o
+//                                  pw, folder pw, member
+constexpr const char* kReads = "unooooonooo";
+constexpr const char* kCreates = "unfoooonfof";
+constexpr const char* kUpdates = "unffooonfof";
+constexpr const char* kDeletes = "unffooonfof";
+constexpr const char* kOwn = "uoooooooooo";
+
+const Row kRows[] = {
+    {"folders.create", kCreates, true,
+     [](const Things& t, Subject) {
+       return send_json("POST", "/api/folders", {{"name", "made"}, {"parent_id", t.folder}});
+     }},
+    {"folders.roots", kOwn, false,
+     [](const Things&, Subject) -> Request { return {"GET", "/api/folders", "", {}}; }},
+    {"folders.roots_paginated", kOwn, false,
+     [](const Things&, Subject) -> Request { return {"GET", "/api/folders/paginated", "", {}}; }},
+    {"folders.get", kReads, true, [](const Things& t, Subject) { return get_folder(t, ""); }},
+    {"folders.contents", kReads, true, [](const Things& t, Subject) { return get_folder(t, "/contents"); }},
+    {"folders.contents_paginated", kReads, true,
+     [](const Things& t, Subject) { return get_folder(t, "/contents/paginated"); }},
+    {"folders.listing", kReads, true, [](const Things& t, Subject) { return get_folder(t, "/listing"); }},
+    {"folders.resources", kReads, true, [](const Things& t, Subject) { return get_folder(t, "/resources"); }},
+    {"folders.ancestors", kReads, true, [](const Things& t, Subject) { return get_folder(t, "/ancestors"); }},
+    {"folders.rename", kUpdates, true,
+     [](const Things& t, Subject) {
+       return send_json("PUT", "/api/folders/" + t.folder + "/rename",
+                        {{"name", t.folder_name + " renamed"}});
+     }},
+    {"folders.move", kDeletes, true,
+     [](const Things& t, Subject) {
+       return send_json("PUT", "/api/folders/" + t.folder + "/move", {{"parent_id", t.target}});
+     }},
+    {"folders.trash", kDeletes, true,
+     [](const Things& t, Subject) -> Request { return {"DELETE", "/api/folders/" + t.folder, "", {}}; }},
+    {"folders.put_child", kCreates, true,
+     [](const Things& t, Subject) -> Request {
+       return {"PUT", "/api/folders/" + t.folder + "/children/new", "x", {}};
+     }},
+    {"folders.put_child/replace", kUpdates, true,
+     [](const Things& t, Subject) -> Request {
+       return {"PUT", "/api/folders/" + t.folder + "/children/inner", "x", {}};
+     }},
+    {"files.list", kReads, true,
+     [](const Things& t, Subject) -> Request { return {"GET", "/api/files?folder_id=" + t.folder, "", {}}; }},
+    {"files.upload", kCreates, true,
+     [](const Things& t, Subject) -> Request {
+       return {"POST",
+               "/api/files/upload",
+               "--X\r\nContent-Disposition: form-data; name=folder_id\r\n\r\n" + t.folder +
+                   "\r\n--X\r\nContent-Disposition: form-data; name=file; filename=up\r\n\r\nx\r\n--X--",
+               {{"Content-Type", "multipart/form-data; boundary=X"}}};
+     }},
+    {"files.get", kReads, true,
+     [](const Things& t, Subject) -> Request { return {"GET", "/api/files/" + t.file, "", {}}; }},
+    {"files.get/metadata", kReads, true,
+     [](const Things& t, Subject) -> Request {
+       return {"GET", "/api/files/" + t.file + "?metadata=true", "", {}};
+     }},
+    {"files.get/range", kReads, true,
+     [](const Things& t, Subject) -> Request {
+       return {"GET", "/api/files/" + t.file, "", {{"Range", "bytes=0-0"}}};
+     }},
+    {"files.put_content", kUpdates, true,
+     [](const Things& t, Subject) -> Request {
+       return {"PUT", "/api/files/" + t.file + "/content", "y", {}};
+     }},
+    {"files.rename", kUpdates, true,
+     [](const Things& t, Subject) {
+       return send_json("PUT", "/api/files/" + t.file + "/rename", {{"name", t.folder_name + " renamed"}});
+     }},
+    {"files.move", kDeletes, true,
+     [](const Things& t, Subject) {
+       return send_json("PUT", "/api/files/" + t.file + "/move", {{"folder_id", t.target}});
+     }},
+    {"files.trash", kDeletes, true,
+     [](const Things& t, Subject) -> Request { return {"DELETE", "/api/files/" + t.file, "", {}}; }},
+    {"dav.get_root", kOwn, false,
+     [](const Things&, Subject) -> Request { return {"GET", "/webdav", "", {}}; }},
+    {"dav.get", kReads, true,
+     [](const Things& t, Subject who) -> Request { return {"GET", dav_path(t, who), "", {}}; }},
+    {"dav.get/folder", kReads, true,
+     [](const Things& t, Subject who) -> Request {
+       return {"GET", dav_path(t, who).substr(0, dav_path(t, who).rfind('/') + 1), "", {}};
+     }},
+};
+
+char letter(int status) {
+  if (status >= 200 && status < 300) return 'o';
+  return status == 401 ? 'u' : status == 403 ? 'f' : status == 404 ? 'n' : '?';
+}
+
+struct Rights : ::testing::Test {
+  TestServer& server = shared_server();
+  TestUser alice = server.user(server.fresh("alice"));
+  NodeId home = server.home(alice);
+  NodeId area = server.folder(alice, home, "area"), secret = server.folder(alice, home, "private");
+  std::vector<ApiClient> clients;
+  int made = 0;
+
+  void grant(const std::string& column, std::int64_t subject, std::int32_t mask,
+             const std::string& until = "null") {
+    server.sql("insert into grants (node_id, " + column + ", rights, expires_at) values (" +
+               std::to_string(area.value) + ", " + std::to_string(subject) + ", " + std::to_string(mask) +
+               ", " + until + ")");
+    server.sql("update nodes set flags = flags | 1 where id = " + std::to_string(area.value));
+  }
+  /// A user with the granted folder in his tree: a mount alone must open nothing.
+  TestUser visitor(const char* name) {
+    auto user = server.user(server.fresh(name));
+    server.sql("insert into mounts (user_id, parent_id, target_id, name) values (" +
+               std::to_string(user.id.value) + ", " + std::to_string(server.home(user).value) + ", " +
+               std::to_string(area.value) + ", 'mounted')");
+    return user;
+  }
+  std::string password(bool read_only, NodeId folder) {
+    people::NewAppPassword wanted;
+    wanted.label = "test";
+    wanted.protocol_mask = protocols::kAll;
+    wanted.read_only = read_only;
+    wanted.folder = folder;
+    return basic(alice.name, run(server.people->create_app_password(alice.caller, wanted, {})).second);
+  }
+  void SetUp() override {
+    const auto stranger = visitor("stranger"), viewer = visitor("viewer"),
+               contributor = visitor("contributor"), editor = visitor("editor"),
+               in_group = visitor("grouped"), expired = visitor("expired"), member = visitor("member");
+    grant("user_id", viewer.id.value, rights::kViewer);
+    grant("user_id", contributor.id.value, rights::kContributor);
+    grant("user_id", editor.id.value, rights::kEditor);
+    grant("user_id", expired.id.value, rights::kEditor, "now() - interval '1 second'");
+    const auto group = server.number("select nextval('principal_ids')");
+    server.sql("insert into groups (id, name, display_name) values (" + std::to_string(group) + ", '" +
+               server.fresh("group") + "', 'G')");
+    server.sql("insert into group_members (user_id, group_id) values (" + std::to_string(in_group.id.value) +
+               ", " + std::to_string(group) + ")");
+    server.sql("update users set access_gen = access_gen + 1 where id = " +
+               std::to_string(in_group.id.value));
+    grant("group_id", group, rights::kEditor);
+    server.sql("insert into drive_members (drive_id, user_id, rights) select drive_id, " +
+               std::to_string(member.id.value) + ", 1 from nodes where id = " + std::to_string(home.value));
+    clients.push_back(server.nobody());
+    for (const TestUser* user : std::initializer_list<const TestUser*>{
+             &stranger, &viewer, &contributor, &editor, &alice, &in_group, &expired}) {
+      clients.push_back(server.as(*user));
+    }
+    clients.emplace_back(server.port(), password(true, {}));
+    clients.emplace_back(server.port(), password(false, area));
+    clients.push_back(server.as(member));
+    ASSERT_EQ(clients.size(), kSubjects);
+  }
+
+  /// Things nobody has touched, as `object` says.
+  Things things(Object object) {
+    const std::string name = "thing" + std::to_string(++made);
+    Things out;
+    out.folder_name = name;
+    out.target = server.folder_id(server.folder(alice, area, "target" + std::to_string(made)));
+    if (object == Object::missing) {
+      out.folder = server.folder_id(NodeId{2'000'000'000});
+      out.file = server.file_id(NodeId{2'000'000'000});
+      out.dav = "nowhere/file";
+      return out;
+    }
+    const NodeId folder = server.folder(alice, object == Object::foreign ? secret : area, name);
+    const NodeId file = server.file(alice, folder, "inner", "content");
+    out.folder = server.folder_id(folder);
+    out.file = server.file_id(file);
+    out.dav = name + "/inner";
+    if (object == Object::trashed) run(server.files->trash(alice.caller, folder));
+    return out;
+  }
+};
+
+/// Reading changes nothing, so that all readers can be given the same things.
+bool only_reads(const Row& row) { return row.expected == kReads || row.expected == kOwn; }
+
+/// What the table says for an object in the granted folder, carried over to other objects.
+char expected(const Row& row, Subject who, Object object) {
+  const char shared = row.expected[who];
+  if (who == kNobody || !row.has_object || object == Object::shared) return shared;
+  const bool dav = std::string_view(row.route).starts_with("dav.");
+  const bool sees_the_drive = who == kOwner || who == kReadOnlyPassword || who == kMember;
+  // By path, what is not in the granted folder has no name there.
+  if (object == Object::foreign && sees_the_drive && !dav) return shared;
+  return 'n';
+}
+
+TEST_F(Rights, EveryRouteForEverySubjectOnEveryObject) {
+  std::map<Object, Things> to_read;
+  for (const auto object : {Object::shared, Object::foreign, Object::trashed, Object::missing}) {
+    to_read[object] = things(object);
+  }
+  for (const auto& row : kRows) {
+    ASSERT_EQ(std::string_view(row.expected).size(), kSubjects) << row.route;
+    for (const auto object : {Object::shared, Object::foreign, Object::trashed, Object::missing}) {
+      for (std::size_t who = 0; who < kSubjects; ++who) {
+        const auto subject = static_cast<Subject>(who);
+        const auto request = row.request(only_reads(row) ? to_read[object] : things(object), subject);
+        const auto answer = clients[who].send(request.method, request.target, request.headers, request.body);
+        EXPECT_EQ(std::string(1, letter(answer.status)), std::string(1, expected(row, subject, object)))
+            << row.route << " as " << kSubjectNames[who] << " on a thing that is "
+            << kObjectNames[static_cast<int>(object)] << ": " << answer.status << ' ' << answer.body;
+      }
+    }
+  }
+}
+
+TEST_F(Rights, EveryRouteHasARow) {
+  std::set<std::string> rows;
+  for (const auto& row : kRows)
+    rows.insert(std::string(row.route).substr(0, std::string_view(row.route).find('/')));
+  std::set<std::string> routes;
+  for (const auto& route : server.router.routes()) {
+    if (route.resource == "file" || route.resource == "folder" || route.resource == "node")
+      routes.insert(route.name);
+  }
+  EXPECT_EQ(routes, rows);
+}
+
+TEST_F(Rights, EveryRouteSaysWhoMayReachIt) {
+  auto nobody = server.nobody();
+  const auto ordinary = server.user(server.fresh("ordinary"));
+  ApiClient app(server.port(), password(false, {}));
+  std::size_t checked = 0;
+  for (const auto& route : server.router.routes()) {
+    if (route.access == http::Access::open) continue;
+    ++checked;
+    std::string target = route.pattern;
+    for (auto at = target.find('{'); at != std::string::npos; at = target.find('{')) {
+      target.replace(at, target.find('}') - at + 1, server.folder_id(home));
+    }
+    const auto method = std::string(http::to_string(route.method));
+    EXPECT_EQ(nobody.send(method, target).status, 401) << route.name;
+    EXPECT_EQ(nobody.send(method, target, {{"Cookie", "welkin_access=" + std::string(43, 'a')}}).status, 401)
+        << route.name;
+    if (route.access == http::Access::admin) {
+      EXPECT_EQ(server.as(ordinary).send(method, target).status, 403) << route.name;
+      const auto by_password = app.send(method, target).status;
+      EXPECT_TRUE(by_password == 401 || by_password == 403) << route.name << by_password;
+    }
+  }
+  EXPECT_GE(checked, std::size(kRows) - 6);
+}
+
+TEST_F(Rights, AreTakenAwayAtOnce) {
+  const auto t = things(Object::shared);
+  auto& viewer = clients[kViewer];
+  EXPECT_EQ(viewer.get("/api/files/" + t.file).status, 200);
+  server.sql("delete from grants where node_id = " + std::to_string(area.value));
+  EXPECT_EQ(viewer.get("/api/files/" + t.file).status, 404);  // on the same connection
+  EXPECT_EQ(viewer.get("/api/folders/" + t.folder + "/listing").status, 404);
+  EXPECT_EQ(viewer.get("/webdav/mounted/" + t.dav).status, 404);
+}
+
+TEST_F(Rights, WhatIsSharedHidesWhatIsAbove) {
+  const auto t = things(Object::shared);
+  auto& viewer = clients[kViewer];
+  const auto folder = json_of(viewer.get("/api/folders/" + t.folder));
+  EXPECT_EQ(folder["path"], "");
+  EXPECT_FALSE(folder.contains("owner_id"));
+  EXPECT_EQ(json_of(viewer.get("/api/folders/" + t.folder + "/listing"))["files"][0]["path"], "");
+  const auto chain = json_of(viewer.get("/api/folders/" + t.folder + "/ancestors"));
+  ASSERT_EQ(chain.size(), 2u);
+  EXPECT_EQ(chain[0]["id"], server.folder_id(area));
+  EXPECT_EQ(chain[0]["parent_id"], nullptr);
+}
+
+TEST_F(Rights, AFolderPasswordHasItsFolderForHome) {
+  auto& limited = clients[kFolderPassword];
+  const auto roots = json_of(limited.get("/api/folders"));
+  ASSERT_EQ(roots.size(), 1u);
+  EXPECT_EQ(roots[0]["id"], server.folder_id(area));
+  const auto made = limited.json("POST", "/api/folders", R"({"name":"by limited"})");
+  ASSERT_EQ(made.status, 201) << made.body;
+  EXPECT_EQ(json_of(made)["parent_id"], server.folder_id(area));
+  EXPECT_EQ(limited.get("/api/folders/" + server.folder_id(home)).status, 404);
+  const auto t = things(Object::shared);
+  const auto out = json{{"parent_id", server.folder_id(home)}};
+  EXPECT_EQ(limited.json("PUT", "/api/folders/" + t.folder + "/move", out.dump()).status, 404);
+}
+
+}  // namespace
+}  // namespace welkin::tests
