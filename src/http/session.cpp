@@ -219,8 +219,11 @@ Task<> Session::answer(std::optional<Failure>& failure, const Refusal* refusal) 
     failure = Failure{Status::request_timeout, "body_too_slow", "the request body came too slowly"};
     gone = false;
   }
-  // After the first byte an error can only be told by not finishing.
-  if (!failure || gone || reply_.sent) co_return;
+  if (!failure || gone) co_return;
+  if (reply_.sent) {  // an error can then only be told by not finishing
+    if (!reply_.ended) log::warn("{} {}: answer cut off: {}", request_.id, request_.head.method_token, failure->message);
+    co_return;
+  }
   try {
     co_await answer_failure(*failure);
   } catch (const ClientGone&) {

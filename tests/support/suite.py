@@ -11,6 +11,14 @@ class _Result(unittest.TextTestResult):
         super().__init__(*args, **kwargs)
         self.passed = []
 
+    def startTest(self, test):
+        super().startTest(test)
+        self.started = time.monotonic()
+
+    def stopTest(self, test):
+        super().stopTest(test)
+        self.stream.writeln(f"    {time.monotonic() - self.started:.1f} s")
+
     def addSuccess(self, test):
         super().addSuccess(test)
         self.passed.append(_name(test))
