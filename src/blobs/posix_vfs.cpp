@@ -138,11 +138,12 @@ std::optional<File> PosixVfs::open(Area area, const std::string& name) {
   Fd fd(open_at(descriptor(area), name.c_str(), O_RDONLY | O_NONBLOCK, 0));
   if (!fd) {
     if (errno == ENOENT) return std::nullopt;
+    if (errno == ELOOP) throw VfsError(VfsError::Kind::io, name + " is a link");
     fail(errno, "open", name);
   }
   struct stat s{};
   if (::fstat(fd.get(), &s) != 0) fail(errno, "stat", name);
-  if (!S_ISREG(s.st_mode)) throw VfsError(VfsError::Kind::other, name + " is no regular file");
+  if (!S_ISREG(s.st_mode)) throw VfsError(VfsError::Kind::io, name + " is no regular file");
   return std::make_unique<PosixFile>(fd.release());
 }
 

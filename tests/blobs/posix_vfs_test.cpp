@@ -105,7 +105,7 @@ TEST_F(PosixVfsTest, LinksAndFifosAreNotFollowed) {
   ASSERT_EQ(::mkfifo((blobs / "fifo").c_str(), 0600), 0);
   fs::create_directory(blobs / "folder");
   for (const char* name : {"link", "fifo", "folder"}) {
-    EXPECT_EQ(failure([&] { vfs().open(kSeven, name); }), VfsError::Kind::other) << name;
+    EXPECT_EQ(failure([&] { vfs().open(kSeven, name); }), VfsError::Kind::io) << name;
     EXPECT_FALSE(vfs().exists(kSeven, name)) << name;
   }
   fs::create_symlink(dir_.path() / "not there", dir_.path() / "spool" / "3.part");

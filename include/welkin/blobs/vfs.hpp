@@ -32,8 +32,8 @@ struct Stat {
 };
 
 /// Thrown by Vfs calls. `no_space` is ENOSPC or EDQUOT at create or write; `io` means that the device or file system
-/// itself failed or turned read-only (EIO, EROFS, EUCLEAN ...) and is not to be trusted; `other` that this call could
-/// not be done and a later one may (EMFILE, EACCES, a FIFO where a file should be ...).
+/// itself failed or turned read-only (EIO, EROFS, EUCLEAN ...) or holds something else where a chunk should be, and is not
+/// to be trusted; `other` that this call could not be done and a later one may (EMFILE, EACCES ...).
 class VfsError : public std::exception {
  public:
   enum class Kind : std::uint8_t { no_space, exists, io, other };
