@@ -86,6 +86,11 @@ def run(suite, env, seconds_max):
             code = child.wait(seconds_max)
         except subprocess.TimeoutExpired:
             code = None
+            child.terminate()  # a chance to put away what it made
+            try:
+                child.wait(30)
+            except subprocess.TimeoutExpired:
+                pass
         try:  # what it left behind ends with it
             os.killpg(child.pid, signal.SIGKILL)
         except ProcessLookupError:

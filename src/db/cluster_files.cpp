@@ -13,6 +13,7 @@
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include "db/process.hpp"
@@ -47,6 +48,17 @@ std::string user_name(uid_t uid) {
 bool plain(const std::string& path) {
   return path.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-") ==
          std::string::npos;
+}
+
+// Left by an initdb that was killed; a child of it may still be about to notice and tidy up by itself.
+void remove_unfinished(const std::string& path) {
+  for (int attempt = 1;; ++attempt) {
+    std::error_code error;
+    fs::remove_all(path, error);
+    if (!error) return;
+    if (attempt == 50) throw std::runtime_error("cannot remove " + path + ": " + error.message());
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
 }
 
 std::string settings_text(const Cluster::Options& options, const std::string& socket_folder) {
@@ -178,7 +190,8 @@ void ClusterFiles::write(const std::string& name, const std::string& text) const
 
 void ClusterFiles::write_settings() const {
   write("welkin.conf", settings_text(options, socket_folder));
-  write("postgresql.conf", "include 'welkin.conf'\ninclude_if_exists 'local.conf'\n");
+  write("postgresql.conf", "include 'welkin.conf'\ninclude 'local.conf'\n");
+  if (!fs::exists(directory + "/local.conf")) write("local.conf", "# Settings of your own; they win.\n");
   write("pg_hba.conf", "local all welkin peer map=welkin\n");
   std::string map = "welkin root welkin\n";
   for (const auto& name : {user_name(geteuid()), options.run_as}) {
@@ -189,7 +202,7 @@ void ClusterFiles::write_settings() const {
 
 void ClusterFiles::make_cluster() const {
   const std::string unfinished = directory + ".new";
-  fs::remove_all(unfinished);
+  remove_unfinished(unfinished);
   make_folder(unfinished);
   Program initdb{
       {program("initdb"), "-D", unfinished, "-U", "welkin", "--auth-local=peer", "--auth-host=reject",

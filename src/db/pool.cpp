@@ -8,6 +8,7 @@
 
 #include "db/failure.hpp"
 #include "welkin/core/event.hpp"
+#include "welkin/core/metrics.hpp"
 
 namespace welkin::db {
 namespace {
@@ -15,6 +16,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto kQueueWaitMax = std::chrono::seconds(10);
 constexpr auto kTidyEvery = std::chrono::seconds(30);
+
+metrics::Counter refused("welkin_db_refused_total", "Jobs refused: queue full, database down or stopping");
+metrics::Gauge queued("welkin_db_queued", "Jobs waiting for a database thread");
 
 // A job that waits for another job of the pool could wait for ever.
 thread_local bool on_pool_thread = false;
@@ -34,6 +38,7 @@ void Pool::close() {
     dropped.swap(queue_);
   }
   wake_.notify_all();
+  queued.add(-static_cast<std::int64_t>(dropped.size()));
   for (auto& job : dropped) job.done(std::make_exception_ptr(database_down("the server is stopping")));
   for (auto& thread : threads_) {
     if (thread.joinable()) thread.join();
@@ -59,7 +64,11 @@ void Pool::submit(Work work, std::function<void(std::exception_ptr)> done, Place
       }
     }
   }
-  if (refusal) return done(refusal);
+  if (refusal) {
+    refused.add();
+    return done(refusal);
+  }
+  queued.add(1);
   if (health_.down()) {
     wake_.notify_all();  // not every thread may take it
   } else {
@@ -108,6 +117,7 @@ bool Pool::take(std::unique_lock<std::mutex>& lock, Worker& worker, Job& job) {
       lock.lock();
     }
   }
+  queued.add(-1);
   job = std::move(queue_.front());
   queue_.pop_front();
   return true;

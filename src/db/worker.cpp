@@ -7,6 +7,7 @@
 #include "db/failure.hpp"
 #include "db/server_life.hpp"
 #include "welkin/core/log.hpp"
+#include "welkin/core/metrics.hpp"
 
 namespace welkin::db {
 namespace {
@@ -19,6 +20,11 @@ constexpr auto kIdle = std::chrono::minutes(5);
 constexpr auto kDecide = std::chrono::seconds(5);
 constexpr Stmt kPing{"db.ping", "select 1"};
 constexpr int kBackoffFirstMs = 50, kBackoffMaxMs = 1000;
+
+metrics::Counter retries("welkin_db_retries_total", "Transactions run again after a lost race or connection");
+metrics::Counter lost("welkin_db_lost_connections_total",
+                      "Connections to the database that broke while in use");
+metrics::Counter unknown_commits("welkin_db_unknown_commits_total", "COMMITs whose answer was lost");
 
 SessionSettings settings_of(const PoolConfig& config) {
   return {config.statement_timeout_ms, config.lock_timeout_ms, false};
@@ -122,15 +128,18 @@ void Worker::run(Db::Mode mode, const Job& job) {
       if (attempt == kAttempts) throw database_down("the connection to the database was lost");
     } catch (const ConnectionLost& e) {
       // Without a COMMIT on its way nothing can have happened, so running again is safe in every mode.
+      lost.add();
       drop();
       log::warn("connection to the database lost: {}", e.what());
       if (attempt == kAttempts) throw database_down("the connection to the database was lost");
     }
+    retries.add();
     pause(attempt);
   }
 }
 
 bool Worker::committed(const CommitUnknown& unknown) {
+  unknown_commits.add();
   log::warn("connection to the database lost during COMMIT of transaction {}", unknown.xid().value_or(0));
   if (!unknown.xid()) return false;  // nothing was written: to be run again
   const auto until = Clock::now() + kDecide;

@@ -52,6 +52,14 @@ bool holds(const Expect& expect, const std::optional<Node>& old) {
 
 std::string join(const std::vector<std::string>& parts) { return fmt::format("{}", fmt::join(parts, ",")); }
 
+/// Tags that could be ours; the others match nothing, and a comma in one would make two of it.
+std::string join_etags(std::vector<std::string> tags) {
+  std::erase_if(tags, [](const std::string& t) {
+    return t.find_first_not_of("0123456789abcdef") != std::string::npos;
+  });
+  return join(tags);
+}
+
 std::string join(const std::vector<db::Uuid>& parts) {
   std::vector<std::string> texts;
   texts.reserve(parts.size());
@@ -143,7 +151,7 @@ class RunningUpload final : public Upload {
     commit.modified_at = options_.modified_at.value_or(room_->clock.now());
     commit.mime = co_await room_->mime_id(mime);
     commit.expect = static_cast<std::int16_t>(options_.expect.kind);
-    commit.etags = join(options_.expect.etags);
+    commit.etags = join_etags(options_.expect.etags);
     commit.tokens = join(options_.lock_tokens);
     commit.overwrite = options_.overwrite;
     const Committed done = co_await room_->gatherer.commit(commit);

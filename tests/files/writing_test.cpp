@@ -76,6 +76,7 @@ TEST_F(Writing, PreconditionsDecide) {
   EXPECT_EQ(with("f", {K::must_be_new, {}}), "precondition_failed");
   EXPECT_EQ(with("f", {}, false), "exists");
   EXPECT_EQ(with("f", {K::etag_is, {"0"}}), "precondition_failed");
+  EXPECT_EQ(with("f", {K::etag_is, {"x," + file.etag}}), "precondition_failed");
   EXPECT_EQ(with("f", {K::etag_is_not, {file.etag}}), "precondition_failed");
   EXPECT_EQ(with("new", {K::must_exist, {}}), "precondition_failed");
   EXPECT_EQ(with("new", {K::etag_is, {file.etag}}), "precondition_failed");

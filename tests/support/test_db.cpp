@@ -130,11 +130,11 @@ TestDb::~TestDb() {
 }
 
 db::Db& TestDb::db() {
-  if (!db_) {
+  std::call_once(opened_, [this] {
     db::PoolConfig config;
     config.url = url_;
     db_ = std::make_unique<db::Db>(config);
-  }
+  });
   return *db_;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "welkin/db/db.hpp"
@@ -20,7 +21,7 @@ class TestDb {
   TestDb(const TestDb&) = delete;
   TestDb& operator=(const TestDb&) = delete;
 
-  /// Opened at the first call, with 4 connections.
+  /// Opened at the first call, with 4 connections. Safe from several threads.
   db::Db& db();
   /// For servers and pools of the test's own.
   const std::string& url() const { return url_; }
@@ -31,6 +32,7 @@ class TestDb {
 
  private:
   std::string name_, url_;
+  std::once_flag opened_;
   std::unique_ptr<db::Db> db_;
 };
 

@@ -7,8 +7,9 @@
 
 namespace welkin::db {
 
-/// LISTEN/NOTIFY: one connection and one thread per process. After a lost connection every subscriber gets
-/// one call with an empty payload, meaning "anything may have changed".
+/// LISTEN/NOTIFY: one connection and one thread per process. Whenever it begins to listen, first or after a
+/// lost connection, every subscriber gets one call with an empty payload, meaning "anything may have
+/// changed".
 class Listener {
  public:
   explicit Listener(std::string url);
