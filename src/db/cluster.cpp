@@ -155,7 +155,7 @@ void Cluster::Impl::keep() {
     if (!ever_ran && (!predecessor_still_there(failure) || Clock::now() > give_up)) return set(State::failed);
     std::unique_lock guard(mutex);
     changed.wait_for(guard, pause, [&] { return state == State::stopping; });
-    if (ever_ran) pause = std::min(pause * 2, kRestartMax);
+    if (ever_ran && !predecessor_still_there(failure)) pause = std::min(pause * 2, kRestartMax);
   }
 }
 

@@ -190,7 +190,8 @@ void ClusterFiles::write(const std::string& name, const std::string& text) const
 
 void ClusterFiles::write_settings() const {
   write("welkin.conf", settings_text(options, socket_folder));
-  write("postgresql.conf", "include 'welkin.conf'\ninclude_if_exists 'local.conf'\n");
+  write("postgresql.conf", "include 'welkin.conf'\ninclude 'local.conf'\n");
+  if (!fs::exists(directory + "/local.conf")) write("local.conf", "# Settings of your own; they win.\n");
   write("pg_hba.conf", "local all welkin peer map=welkin\n");
   std::string map = "welkin root welkin\n";
   for (const auto& name : {user_name(geteuid()), options.run_as}) {

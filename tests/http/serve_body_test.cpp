@@ -27,7 +27,9 @@ class ServeBody : public ::testing::Test {
       ++fed;
       co_await sink.write(as_bytes(std::string_view(content).substr(slice.offset, slice.length)));
     };
-    const auto serve = [this](http::Request& rq, http::Reply& rp) -> Task<> { co_await http::serve_body(rq, rp, body); };
+    const auto serve = [this](http::Request& rq, http::Reply& rp) -> Task<> {
+      co_await http::serve_body(rq, rp, body);
+    };
     server.get("/file", serve);
     server.on(http::Method::post, "/file", serve);
     server.start();
@@ -77,14 +79,15 @@ TEST_F(ServeBody, SingleRanges) {
   const struct {
     const char* range;
     std::size_t offset, length;
-  } cases[] = {{"bytes=0-0", 0, 1}, {"bytes=0-99", 0, 100}, {"bytes=9000-", 9000, 1000}, {"bytes=-1", 9999, 1},
-               {"bytes=0-", 0, 10'000}, {"bytes=5000-99999", 5000, 5000}, {"bytes=0-9,10-19", 0, 20}};
+  } cases[] = {{"bytes=0-0", 0, 1},       {"bytes=0-99", 0, 100},  {"bytes=9000-", 9000, 1000},
+               {"bytes=-1", 9999, 1},     {"bytes=0-", 0, 10'000}, {"bytes=5000-99999", 5000, 5000},
+               {"bytes=0-9,10-19", 0, 20}};
   for (const auto& c : cases) {
     const auto answer = client->get("/file", {{"Range", c.range}});
     EXPECT_EQ(answer.status, 206) << c.range;
     EXPECT_TRUE(answer.body == part(c.offset, c.length)) << c.range;
-    EXPECT_EQ(answer.header("content-range"), "bytes " + std::to_string(c.offset) + "-" +
-                                                  std::to_string(c.offset + c.length - 1) + "/10000");
+    EXPECT_EQ(answer.header("content-range"),
+              "bytes " + std::to_string(c.offset) + "-" + std::to_string(c.offset + c.length - 1) + "/10000");
     EXPECT_EQ(answer.header("etag"), "\"v1\"");
   }
 }
@@ -114,8 +117,10 @@ TEST_F(ServeBody, SeveralRangesAreMultipart) {
   const auto boundary = type.substr(type.find('=') + 1);
   std::string expected;
   for (const auto& [offset, length] : {std::pair<std::size_t, std::size_t>{0, 10}, {5000, 10}, {9990, 10}})
-    expected += (expected.empty() ? "--" : "\r\n--") + boundary + "\r\nContent-Type: application/octet-stream\r\nContent-Range: bytes " +
-                std::to_string(offset) + "-" + std::to_string(offset + length - 1) + "/10000\r\n\r\n" + part(offset, length);
+    expected += (expected.empty() ? "--" : "\r\n--") + boundary +
+                "\r\nContent-Type: application/octet-stream\r\nContent-Range: bytes " +
+                std::to_string(offset) + "-" + std::to_string(offset + length - 1) + "/10000\r\n\r\n" +
+                part(offset, length);
   expected += "\r\n--" + boundary + "--\r\n";
   EXPECT_TRUE(answer.body == expected);
   EXPECT_EQ(client->get("/file").status, 200);

@@ -1,0 +1,1200 @@
+-- The schema as all migrations make it. Written by scripts/dump-schema.
+
+CREATE EXTENSION IF NOT EXISTS btree_gin WITH SCHEMA public;
+
+COMMENT ON EXTENSION btree_gin IS 'support for indexing common datatypes in GIN';
+
+CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA public;
+
+COMMENT ON EXTENSION pg_trgm IS 'text similarity measurement and index searching based on trigrams';
+
+CREATE EXTENSION IF NOT EXISTS unaccent WITH SCHEMA public;
+
+COMMENT ON EXTENSION unaccent IS 'text search dictionary that removes accents';
+
+CREATE FUNCTION public.begin_change(p_drive integer, p_grow bigint, p_shape boolean, OUT seq bigint, OUT root_id bigint, OUT trash_id bigint) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+begin
+  perform pg_advisory_xact_lock(1, p_drive);
+  update drives d set seq = d.seq + 1, used_bytes = d.used_bytes + p_grow,
+                      shape = case when p_shape then d.seq + 1 else d.shape end
+   where d.id = p_drive and (p_grow <= 0 or d.used_bytes + d.reserved_bytes + p_grow <= d.quota_bytes)
+  returning d.seq, d.root_id, d.trash_id into seq, root_id, trash_id;
+  if not found then
+    if exists (select from drives d where d.id = p_drive) then
+      raise exception using errcode = 'WQ507', message = 'quota_exceeded';
+    end if;
+    raise exception using errcode = 'WN404', message = 'not_found';
+  end if;
+end $$;
+
+CREATE FUNCTION public.begin_upload(p_user bigint, p_drive integer, p_parent bigint, p_name text, p_total bigint, p_seconds integer) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare made bigint;
+begin
+  perform pg_advisory_xact_lock(1, p_drive);
+  update drives set reserved_bytes = reserved_bytes + coalesce(p_total, 0)
+   where id = p_drive and (coalesce(p_total, 0) = 0 or used_bytes + reserved_bytes + p_total <= quota_bytes);
+  if not found then raise exception using errcode = 'WQ507', message = 'quota_exceeded'; end if;
+  insert into uploads (user_id, drive_id, parent_id, total, reserved, expires_at, name)
+    values (nullif(p_user, 0), p_drive, p_parent, p_total, coalesce(p_total, 0),
+            now() + make_interval(secs => p_seconds), p_name) returning id into made;
+  return made;
+end $$;
+
+CREATE FUNCTION public.commit_files(p_drive integer, p_user bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, p_parents bigint[], p_names text[], p_files bigint[], p_contents bigint[], p_sizes bigint[], p_mtimes bigint[], p_mimes smallint[], p_expects smallint[], p_etags text[], p_overwrites boolean[], p_tokens text[], p_uploads bigint[]) RETURNS TABLE(ord integer, verdict text, node_id bigint, parent_id bigint, name text, seq bigint, created boolean, created_at bigint, rights integer)
+    LANGUAGE plpgsql
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+#variable_conflict use_column
+declare d record; author bigint := nullif(p_user, 0); charged integer; stamp bigint; any_locks boolean;
+begin
+  d := begin_change(p_drive, 0, false);
+  stamp := now_us();
+  any_locks := exists (select from locks l where l.drive_id = p_drive and l.expires_at > now());
+  return query
+  with items as materialized (
+    select i.*, string_to_array(i.tokens_text, ',')::uuid[] tokens, string_to_array(i.etags_text, ',') etags
+      from unnest(p_parents, p_names collate "C", p_files, p_contents, p_sizes, p_mtimes, p_mimes, p_expects, p_etags,
+                  p_overwrites, p_tokens, p_uploads)
+        with ordinality i (parent_id, name, file_id, content_id, size, mtime, mime, expect, etags_text, overwrite,
+                           tokens_text, upload_id, ord)),
+  located as materialized (
+    select i.*, n.id old_id, coalesce(n.parent_id, i.parent_id) at_parent, coalesce(n.name, i.name) at_name,
+           n.kind old_kind, n.content_id old_content, n.size old_size, n.mtime old_mtime, n.author_id old_author,
+           n.created_at old_created, etag_text(n.etag_drive, n.etag_seq, n.id) old_etag,
+           case when n.flags & 1 = 1 then n.id else coalesce(n.parent_id, i.parent_id) end place
+      from items i left join lateral (
+        select f.* from nodes f where f.id = i.file_id
+        union all
+        select f.* from nodes f where i.file_id = 0 and f.parent_id = i.parent_id and f.name = i.name) n on true),
+  gates as materialized (
+    select p.place, g.chain, g.drive, g.live, g.rights, (select n.kind from nodes n where n.id = p.place) kind
+      from (select distinct place from located) p
+      cross join lateral gate(p.place, p_subjects, p_mask, p_limit, p_link_node, p_link_rights) g),
+  judged as materialized (
+    select l.*, g.chain, g.rights,
+      case
+        when l.file_id <> 0 and l.old_id is null or not g.live or g.drive <> p_drive or g.rights = 0
+          or l.old_id is null and g.kind <> 2
+          then 'WN404 not_found'
+        when g.rights & (case when l.old_id is null then 4 else 8 end) = 0 then 'WF403 forbidden'
+        when l.old_kind = 2 then 'WC409 is_a_folder'
+        when l.old_id is not null and not l.overwrite then 'WC409 exists'
+        when l.expect = 1 and l.old_id is not null or l.expect in (2, 3) and l.old_id is null
+          or l.expect = 3 and l.old_etag <> all (l.etags) or l.expect = 4 and l.old_etag = any (l.etags)
+          then 'WP412 precondition_failed'
+        when any_locks and is_locked(g.chain, l.old_id, l.at_parent, p_drive, l.tokens, false) then 'WL423 locked'
+        else 'ok'
+      end verdict
+      from located l left join gates g on g.place = l.place),
+  kept as (
+    insert into versions (node_id, content_id, size, mtime, author_id)
+    select old_id, old_content, old_size, old_mtime, old_author from judged where verdict = 'ok' and old_id is not null),
+  changed as (
+    update nodes n set content_id = j.content_id, size = j.size, mtime = j.mtime, mime = j.mime, etag_seq = d.seq,
+                       etag_drive = p_drive, author_id = author
+      from judged j where j.verdict = 'ok' and n.id = j.old_id returning n.id, n.parent_id),
+  added as (
+    insert into nodes (parent_id, content_id, size, mtime, etag_seq, created_at, author_id, drive_id, etag_drive, kind,
+                       mime, name)
+    select parent_id, content_id, size, mtime, d.seq, stamp, author, p_drive, p_drive, 1, mime, name
+      from judged where verdict = 'ok' and old_id is null returning id, parent_id, name),
+  logged as (
+    insert into changes (drive_id, seq, node_id, parent_id, op)
+    select p_drive, d.seq, id, parent_id, 1 from added
+    union all select p_drive, d.seq, id, parent_id, 2 from changed),
+  total as (
+    select c.id, sum(j.size - coalesce(j.old_size, 0))::bigint grown
+      from judged j cross join lateral unnest(j.chain) c (id) where j.verdict = 'ok' group by 1),
+  raised as (
+    update folders f set etag_seq = d.seq, changed_at = stamp, bytes_below = f.bytes_below + t.grown
+      from total t where f.node_id = t.id)
+  select j.ord::integer, j.verdict, coalesce(j.old_id, a.id), j.at_parent, j.at_name, d.seq, j.old_id is null,
+         coalesce(j.old_created, stamp), j.rights
+    from judged j
+    left join added a on j.old_id is null and a.parent_id = j.parent_id and a.name = j.name
+   order by j.ord;
+
+  -- Charged last, with everything known; the row is ours since begin_change. Versions count, so the whole size grows.
+  with written as (
+    select coalesce(sum(i.size), 0)::bigint grown, array_agg(i.upload_id) filter (where i.upload_id <> 0) ended
+      from unnest(p_contents, p_sizes, p_uploads) i (content_id, size, upload_id)
+     where exists (select from nodes n where n.content_id = i.content_id and n.etag_seq = d.seq and n.drive_id = p_drive)),
+  ended as (delete from uploads u using written w where u.id = any (w.ended) returning u.reserved),
+  freed as (select coalesce(sum(e.reserved), 0)::bigint bytes from ended e)
+  update drives v set used_bytes = v.used_bytes + w.grown, reserved_bytes = v.reserved_bytes - f.bytes
+    from written w, freed f
+   where v.id = p_drive and (w.grown = 0 or v.used_bytes + v.reserved_bytes - f.bytes + w.grown <= v.quota_bytes);
+  get diagnostics charged = row_count;
+  if charged = 0 then raise exception using errcode = 'WQ507', message = 'quota_exceeded'; end if;
+end $$;
+
+CREATE FUNCTION public.create_folder(p_parent bigint, p_name text, p_user bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, p_tokens uuid[], p_depth_max integer, OUT node_id bigint, OUT drive integer, OUT seq bigint, OUT stamp bigint, OUT rights integer) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+declare d record; g record;
+begin
+  select n.drive_id into drive from nodes n where n.id = p_parent and n.kind = 2;
+  if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  d := begin_change(drive, 0, true);
+  g := gate(p_parent, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
+  if not g.live or g.drive <> drive or g.rights = 0 then
+    raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  if g.rights & 4 = 0 then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
+  if cardinality(g.chain) > p_depth_max then raise exception using errcode = 'WI400', message = 'too_deep'; end if;
+  if is_locked(g.chain, null, p_parent, drive, p_tokens, false) then
+    raise exception using errcode = 'WL423', message = 'locked'; end if;
+  seq := d.seq; stamp := now_us(); rights := g.rights;
+  insert into nodes (parent_id, mtime, etag_seq, created_at, author_id, drive_id, etag_drive, kind, name)
+    values (p_parent, stamp, seq, stamp, nullif(p_user, 0), drive, drive, 2, p_name) returning id into node_id;
+  insert into folders (node_id, etag_seq, changed_at) values (node_id, seq, stamp);
+  perform raise_chain(g.chain, seq, 0);
+  insert into changes (drive_id, seq, node_id, parent_id, op) values (drive, seq, node_id, p_parent, 1);
+end $$;
+
+CREATE FUNCTION public.create_personal_drive(p_user bigint, p_quota bigint) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare d integer; r bigint; t bigint; stamp bigint := now_us();
+begin
+  insert into drives (kind, owner_id, seq, quota_bytes)
+    values (1, p_user, 1, case when p_quota = 0 then 9223372036854775807 else p_quota end) returning id into d;
+  insert into nodes (mtime, etag_seq, created_at, author_id, drive_id, etag_drive, kind, name)
+    values (stamp, 1, stamp, p_user, d, d, 2, '') returning id into r;
+  insert into nodes (mtime, etag_seq, created_at, author_id, drive_id, etag_drive, kind, name)
+    values (stamp, 1, stamp, p_user, d, d, 2, '') returning id into t;
+  insert into folders (node_id, etag_seq, changed_at) values (r, 1, stamp), (t, 1, stamp);
+  insert into drive_members (drive_id, user_id, rights) values (d, p_user, 127);
+  update drives set root_id = r, trash_id = t where id = d;
+  return d;
+end $$;
+
+CREATE FUNCTION public.drop_drive_batch(p_drive integer, p_limit integer) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare ids bigint[];
+begin
+  perform pg_advisory_xact_lock(1, p_drive);
+  perform 1 from drives where id = p_drive for update;
+  if not found then return true; end if;
+  select array_agg(x.id) into ids from (
+    select n.id from nodes n where n.drive_id = p_drive
+       and not exists (select from nodes c where c.parent_id = n.id) limit p_limit) x;
+  if ids is null then
+    delete from drives where id = p_drive;
+    return true;
+  end if;
+  insert into content_gc (content_id)
+    select content_id from nodes where id = any (ids) and content_id is not null
+    union select content_id from versions where node_id = any (ids) on conflict do nothing;
+  update drives set root_id = case when root_id = any (ids) then null else root_id end,
+                    trash_id = case when trash_id = any (ids) then null else trash_id end where id = p_drive;
+  delete from nodes where id = any (ids);
+  return false;
+end $$;
+
+CREATE FUNCTION public.drop_upload(p_upload bigint) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare u record;
+begin
+  select drive_id into u from uploads where id = p_upload;
+  if not found then return false; end if;
+  perform pg_advisory_xact_lock(1, u.drive_id);
+  select drive_id, reserved into u from uploads where id = p_upload for update;
+  if not found then return false; end if;
+  update drives set reserved_bytes = reserved_bytes - u.reserved where id = u.drive_id and u.reserved > 0;
+  insert into chunk_gc (chunk_id) select chunk_id from upload_chunks where upload_id = p_upload on conflict do nothing;
+  delete from uploads where id = p_upload;
+  return true;
+end $$;
+
+CREATE FUNCTION public.etag_text(p_drive integer, p_seq bigint, p_node bigint) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+  select lpad(to_hex(p_drive), 8, '0') || lpad(to_hex(p_seq), 16, '0')
+      || lpad(to_hex(p_node), greatest(8, length(to_hex(p_node))), '0') $$;
+
+CREATE FUNCTION public.fold_name(t text) RETURNS text
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    AS $$ select lower(public.unaccent('public.unaccent'::regdictionary, t) collate "default") $$;
+
+CREATE FUNCTION public.gate(p_node bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, OUT chain bigint[], OUT drive integer, OUT live boolean, OUT rights integer, OUT names text[]) RETURNS record
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare carriers bigint[]; top bigint;
+begin
+  with recursive up as (
+    select id, parent_id, flags, drive_id, name, 0 depth from nodes where id = p_node
+    union all
+    select n.id, n.parent_id, n.flags, n.drive_id, n.name, up.depth + 1
+      from up cross join lateral (select * from nodes x where x.id = up.parent_id offset 0) n)
+  select array_agg(up.id order by up.depth), max(up.id) filter (where up.parent_id is null),
+         array_agg(up.id) filter (where up.flags & 1 = 1), max(up.drive_id), array_agg(up.name order by up.depth desc)
+    into chain, top, carriers, drive, names from up;
+  rights := 0;
+  live := exists (select from drives d where d.id = drive and d.root_id = top);
+  if chain is null then return; end if;
+  select coalesce(bit_or(m.rights), 0) into rights from drive_members m
+   where m.drive_id = drive and m.subject_id = any (p_subjects);
+  if carriers is not null then
+    rights := rights | (select coalesce(bit_or(g.rights), 0)::integer from grants g
+      where g.node_id = any (carriers) and g.subject_id = any (p_subjects)
+        and (g.expires_at is null or g.expires_at > now()));
+  end if;
+  if p_link_node = any (chain) then rights := rights | p_link_rights; end if;
+  if p_limit <> 0 and p_limit <> all (chain) then rights := 0; end if;
+  rights := rights & p_mask;
+end $$;
+
+CREATE FUNCTION public.is_locked(p_chain bigint[], p_node bigint, p_parent bigint, p_drive integer, p_tokens uuid[], p_deep boolean) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  if not exists (select from locks l where l.drive_id = p_drive and l.expires_at > now()) then return false; end if;
+  if exists (select from locks l
+      where l.node_id = any (p_chain || p_node) and l.expires_at > now()
+        and (l.depth_infinity or l.node_id = p_node or l.node_id = p_parent)
+      group by l.node_id having not bool_or(l.token = any (p_tokens))) then return true; end if;
+  return p_deep and exists (
+    select from locks l
+     where l.drive_id = p_drive and l.expires_at > now() and l.node_id <> p_node
+       and p_node = any (
+         array(with recursive up as (select id, parent_id from nodes where id = l.node_id
+           union all select n.id, n.parent_id
+             from up cross join lateral (select * from nodes x where x.id = up.parent_id offset 0) n) select id from up))
+     group by l.node_id having not bool_or(l.token = any (p_tokens)));
+end $$;
+
+CREATE FUNCTION public.move_node(p_node bigint, p_to bigint, p_name text, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, p_expect smallint, p_etags text[], p_tokens uuid[], p_depth_max integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare d record; g record; t record; n record; old record; bytes bigint; drive integer; destination bigint;
+begin
+  select x.drive_id into drive from nodes x where x.id = p_node;
+  if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  d := begin_change(drive, 0, true);
+  select x.* into n from nodes x where x.id = p_node;
+  destination := case when p_to = 0 then n.parent_id else p_to end;
+  g := gate(p_node, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
+  -- A change of name is an update of the item; leaving a folder is a deletion there and a creation elsewhere.
+  perform require_change(drive, p_node, g, case when destination = n.parent_id then 8 else 16 end,
+                         p_expect, p_etags, p_tokens);
+  if p_node = p_limit or p_node = p_link_node then raise exception using errcode = 'WF403', message = 'is_root'; end if;
+  t := gate(destination, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
+  if not t.live or t.rights = 0 or not exists (select from nodes x where x.id = destination and x.kind = 2) then
+    raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  if t.drive <> drive then raise exception using errcode = 'WX501', message = 'other_drive'; end if;
+  if destination <> n.parent_id then
+    if t.rights & 4 = 0 then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
+    if p_node = any (t.chain) then raise exception using errcode = 'WI400', message = 'into_itself'; end if;
+    if cardinality(t.chain) > p_depth_max then raise exception using errcode = 'WI400', message = 'too_deep'; end if;
+    if is_locked(t.chain, null, destination, drive, p_tokens, false) then
+      raise exception using errcode = 'WL423', message = 'locked'; end if;
+  end if;
+  bytes := case when n.kind = 1 then n.size else (select f.bytes_below from folders f where f.node_id = p_node) end;
+  update nodes set parent_id = destination, name = coalesce(p_name, name), etag_seq = d.seq, etag_drive = drive
+   where id = p_node;
+  perform raise_chain(g.chain[2:], d.seq, -bytes);
+  perform raise_chain(t.chain, d.seq, bytes);
+  update folders set etag_seq = d.seq where node_id = p_node;
+  insert into changes (drive_id, seq, node_id, parent_id, op, old_name) values
+    (drive, d.seq, p_node, n.parent_id, 3, n.name), (drive, d.seq, p_node, destination, 1, null);
+end $$;
+
+CREATE FUNCTION public.now_us() RETURNS bigint
+    LANGUAGE sql
+    AS $$ select (extract(epoch from clock_timestamp()) * 1e6)::bigint $$;
+
+CREATE FUNCTION public.raise_chain(p_chain bigint[], p_seq bigint, p_bytes bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare stamp bigint := now_us();
+begin
+  update folders set etag_seq = p_seq, changed_at = stamp, bytes_below = bytes_below + p_bytes
+   where node_id = any (p_chain);
+end $$;
+
+CREATE FUNCTION public.require_change(p_drive integer, p_node bigint, p_gate record, p_right integer, p_expect smallint, p_etags text[], p_tokens uuid[]) RETURNS void
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare n record; etag text;
+begin
+  if not p_gate.live or p_gate.drive <> p_drive or p_gate.rights & 1 = 0 then
+    raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  if cardinality(p_gate.chain) = 1 then raise exception using errcode = 'WF403', message = 'is_root'; end if;
+  if p_gate.rights & p_right <> p_right then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
+  select x.parent_id, x.kind, x.etag_drive, x.drive_id, x.etag_seq, f.etag_seq folder_seq into n
+    from nodes x left join folders f on f.node_id = x.id where x.id = p_node;
+  etag := case when n.kind = 2 then etag_text(n.drive_id, n.folder_seq, p_node)
+               else etag_text(n.etag_drive, n.etag_seq, p_node) end;
+  if p_expect = 1 or p_expect = 3 and etag <> all (p_etags) or p_expect = 4 and etag = any (p_etags) then
+    raise exception using errcode = 'WP412', message = 'precondition_failed'; end if;
+  if is_locked(p_gate.chain, p_node, n.parent_id, p_drive, p_tokens, true) then
+    raise exception using errcode = 'WL423', message = 'locked'; end if;
+end $$;
+
+CREATE FUNCTION public.trash_node(p_node bigint, p_user bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, p_expect smallint, p_etags text[], p_tokens uuid[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare d record; g record; n record; bytes bigint; drive integer;
+begin
+  select x.drive_id into drive from nodes x where x.id = p_node;
+  if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  d := begin_change(drive, 0, true);
+  g := gate(p_node, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
+  perform require_change(drive, p_node, g, 16, p_expect, p_etags, p_tokens);
+  if p_node = p_limit or p_node = p_link_node then raise exception using errcode = 'WF403', message = 'is_root'; end if;
+  select x.* into n from nodes x where x.id = p_node;
+  bytes := case when n.kind = 1 then n.size else (select f.bytes_below from folders f where f.node_id = p_node) end;
+  insert into trash (node_id, drive_id, from_parent_id, bytes, deleted_by, from_name)
+    values (p_node, drive, n.parent_id, bytes, nullif(p_user, 0), n.name);
+  update nodes set parent_id = d.trash_id, name = p_node::text where id = p_node;
+  perform raise_chain(g.chain[2:], d.seq, -bytes);
+  perform raise_chain(array[d.trash_id], d.seq, bytes);
+  delete from locks where node_id = p_node;
+  insert into changes (drive_id, seq, node_id, parent_id, op, old_name)
+    values (drive, d.seq, p_node, n.parent_id, 3, n.name);
+end $$;
+
+CREATE TABLE public.app_passwords (
+    id bigint NOT NULL,
+    user_id bigint NOT NULL,
+    label text NOT NULL,
+    prefix text NOT NULL,
+    secret_hash bytea NOT NULL,
+    protocol_mask integer NOT NULL,
+    read_only boolean DEFAULT false NOT NULL,
+    folder_id bigint,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    last_used_at timestamp with time zone,
+    expires_at timestamp with time zone,
+    revoked_at timestamp with time zone,
+    CONSTRAINT app_passwords_label_check CHECK ((label <> ''::text))
+);
+
+ALTER TABLE public.app_passwords ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.app_passwords_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.audit (
+    id bigint NOT NULL,
+    at timestamp with time zone DEFAULT now() NOT NULL,
+    actor_id bigint,
+    action text NOT NULL,
+    subject text DEFAULT ''::text NOT NULL,
+    address text DEFAULT ''::text NOT NULL,
+    request_id text DEFAULT ''::text NOT NULL,
+    detail jsonb DEFAULT '{}'::jsonb NOT NULL
+);
+
+ALTER TABLE public.audit ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.audit_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.changes (
+    seq bigint NOT NULL,
+    node_id bigint NOT NULL,
+    parent_id bigint NOT NULL,
+    drive_id integer NOT NULL,
+    at_s integer DEFAULT (EXTRACT(epoch FROM now()))::integer NOT NULL,
+    op smallint NOT NULL,
+    old_name text COLLATE pg_catalog."C"
+)
+WITH (autovacuum_vacuum_insert_scale_factor='0.05');
+
+CREATE TABLE public.chunk_gc (
+    chunk_id bigint NOT NULL,
+    since timestamp with time zone DEFAULT now() NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    parked boolean DEFAULT false NOT NULL
+);
+
+CREATE SEQUENCE public.chunk_ids
+    START WITH 64
+    INCREMENT BY 64
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+CREATE TABLE public.chunks (
+    id bigint NOT NULL,
+    sha256 bytea NOT NULL,
+    size integer NOT NULL,
+    crc32 integer NOT NULL,
+    state smallint DEFAULT 0 NOT NULL,
+    codec smallint DEFAULT 0 NOT NULL,
+    key_id smallint,
+    wrapped_key bytea,
+    stored_size integer NOT NULL,
+    quarantined boolean DEFAULT false NOT NULL,
+    verified_at timestamp with time zone,
+    CONSTRAINT chunks_sha256_check CHECK ((length(sha256) = 32))
+);
+
+CREATE TABLE public.content_chunks (
+    content_id bigint NOT NULL,
+    off bigint NOT NULL,
+    chunk_id bigint NOT NULL
+);
+
+CREATE TABLE public.content_gc (
+    content_id bigint NOT NULL,
+    since timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE public.contents (
+    id bigint NOT NULL,
+    size bigint NOT NULL,
+    crc32 integer NOT NULL,
+    sha256 bytea,
+    sha1 bytea,
+    n_chunks integer NOT NULL,
+    CONSTRAINT contents_sha256_check CHECK ((length(sha256) = 32))
+);
+
+ALTER TABLE public.contents ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.contents_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.drive_members (
+    drive_id integer NOT NULL,
+    user_id bigint,
+    group_id bigint,
+    subject_id bigint GENERATED ALWAYS AS (COALESCE(user_id, group_id)) STORED NOT NULL,
+    rights smallint NOT NULL,
+    CONSTRAINT drive_members_check CHECK ((num_nonnulls(user_id, group_id) = 1))
+);
+
+CREATE TABLE public.drives (
+    id integer NOT NULL,
+    kind smallint NOT NULL,
+    epoch integer DEFAULT 1 NOT NULL,
+    owner_id bigint,
+    root_id bigint,
+    trash_id bigint,
+    seq bigint DEFAULT 0 NOT NULL,
+    shape bigint DEFAULT 0 NOT NULL,
+    pruned_seq bigint DEFAULT 0 NOT NULL,
+    used_bytes bigint DEFAULT 0 NOT NULL,
+    reserved_bytes bigint DEFAULT 0 NOT NULL,
+    quota_bytes bigint DEFAULT '9223372036854775807'::bigint NOT NULL,
+    CONSTRAINT drives_kind_check CHECK ((kind = ANY (ARRAY[1, 2]))),
+    CONSTRAINT drives_reserved_bytes_check CHECK ((reserved_bytes >= 0)),
+    CONSTRAINT drives_used_bytes_check CHECK ((used_bytes >= 0))
+)
+WITH (fillfactor='20', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0');
+
+ALTER TABLE public.drives ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.drives_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.favorites (
+    user_id bigint NOT NULL,
+    node_id bigint NOT NULL,
+    at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE public.folders (
+    node_id bigint NOT NULL,
+    etag_seq bigint NOT NULL,
+    changed_at bigint NOT NULL,
+    bytes_below bigint DEFAULT 0 NOT NULL
+)
+WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='500', autovacuum_vacuum_cost_delay='0');
+
+CREATE TABLE public.grants (
+    id bigint NOT NULL,
+    node_id bigint NOT NULL,
+    user_id bigint,
+    group_id bigint,
+    subject_id bigint GENERATED ALWAYS AS (COALESCE(user_id, group_id)) STORED,
+    granted_by bigint,
+    rights smallint NOT NULL,
+    expires_at timestamp with time zone,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    note text,
+    CONSTRAINT grants_check CHECK ((num_nonnulls(user_id, group_id) = 1))
+);
+
+ALTER TABLE public.grants ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.grants_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.group_members (
+    user_id bigint NOT NULL,
+    group_id bigint NOT NULL
+);
+
+CREATE SEQUENCE public.principal_ids
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+CREATE TABLE public.groups (
+    id bigint DEFAULT nextval('public.principal_ids'::regclass) NOT NULL,
+    name text NOT NULL COLLATE pg_catalog."C",
+    display_name text NOT NULL
+);
+
+CREATE TABLE public.identities (
+    issuer text NOT NULL,
+    subject text NOT NULL,
+    user_id bigint NOT NULL
+);
+
+CREATE TABLE public.inline_bodies (
+    content_id bigint NOT NULL,
+    body bytea NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0.05', toast.autovacuum_vacuum_scale_factor='0.05');
+ALTER TABLE ONLY public.inline_bodies ALTER COLUMN body SET STORAGE EXTERNAL;
+
+CREATE TABLE public.links (
+    id bigint NOT NULL,
+    node_id bigint NOT NULL,
+    created_by bigint NOT NULL,
+    rights smallint NOT NULL,
+    downloads_left integer,
+    hits bigint DEFAULT 0 NOT NULL,
+    expires_at timestamp with time zone,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    token_hash bytea NOT NULL,
+    password_hash text,
+    label text
+)
+WITH (fillfactor='70');
+
+ALTER TABLE public.links ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.links_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.locks (
+    token uuid NOT NULL,
+    node_id bigint NOT NULL,
+    drive_id integer NOT NULL,
+    owner_id bigint,
+    expires_at timestamp with time zone NOT NULL,
+    depth_infinity boolean NOT NULL,
+    exclusive boolean NOT NULL,
+    app smallint NOT NULL,
+    owner_xml text
+)
+WITH (fillfactor='70');
+
+CREATE TABLE public.login_failures (
+    login text NOT NULL COLLATE pg_catalog."C",
+    failures integer NOT NULL,
+    last_at timestamp with time zone DEFAULT now() NOT NULL,
+    locked_until timestamp with time zone
+);
+
+CREATE TABLE public.mime_types (
+    id smallint NOT NULL,
+    name text NOT NULL COLLATE pg_catalog."C"
+);
+
+ALTER TABLE public.mime_types ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.mime_types_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.mounts (
+    id bigint NOT NULL,
+    user_id bigint NOT NULL,
+    parent_id bigint NOT NULL,
+    target_id bigint NOT NULL,
+    name text NOT NULL COLLATE pg_catalog."C"
+);
+
+ALTER TABLE public.mounts ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.mounts_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.node_properties (
+    node_id bigint NOT NULL,
+    ns text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL COLLATE pg_catalog."C",
+    value text NOT NULL
+);
+
+CREATE TABLE public.nodes (
+    id bigint NOT NULL,
+    parent_id bigint,
+    content_id bigint,
+    size bigint DEFAULT 0 NOT NULL,
+    mtime bigint NOT NULL,
+    etag_seq bigint NOT NULL,
+    created_at bigint NOT NULL,
+    author_id bigint,
+    drive_id integer NOT NULL,
+    etag_drive integer NOT NULL,
+    kind smallint NOT NULL,
+    mime smallint DEFAULT 0 NOT NULL,
+    flags smallint DEFAULT 0 NOT NULL,
+    name text NOT NULL COLLATE pg_catalog."C",
+    CONSTRAINT nodes_check CHECK (((kind = 1) = (content_id IS NOT NULL))),
+    CONSTRAINT nodes_kind_check CHECK ((kind = ANY (ARRAY[1, 2])))
+)
+WITH (fillfactor='92', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_insert_scale_factor='0.02', autovacuum_analyze_scale_factor='0.02');
+
+ALTER TABLE public.nodes ALTER COLUMN id ADD GENERATED BY DEFAULT AS IDENTITY (
+    SEQUENCE NAME public.nodes_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.recent (
+    user_id bigint NOT NULL,
+    node_id bigint NOT NULL,
+    at timestamp with time zone NOT NULL
+)
+WITH (fillfactor='70');
+
+CREATE TABLE public.schema_functions (
+    id text NOT NULL COLLATE pg_catalog."C",
+    sql text NOT NULL
+);
+
+CREATE TABLE public.schema_migrations (
+    id text NOT NULL COLLATE pg_catalog."C",
+    step integer DEFAULT 0 NOT NULL,
+    finished_at timestamp with time zone
+);
+
+CREATE UNLOGGED TABLE public.server_life (
+    singleton boolean DEFAULT true NOT NULL,
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    CONSTRAINT server_life_singleton_check CHECK (singleton)
+);
+
+CREATE TABLE public.sessions (
+    id bigint NOT NULL,
+    user_id bigint NOT NULL,
+    access_hash bytea NOT NULL,
+    access_expires_at timestamp with time zone NOT NULL,
+    refresh_hash bytea NOT NULL,
+    refresh_expires_at timestamp with time zone NOT NULL,
+    ends_at timestamp with time zone NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    last_used_at timestamp with time zone DEFAULT now() NOT NULL,
+    address text NOT NULL,
+    user_agent text NOT NULL
+);
+
+ALTER TABLE public.sessions ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.sessions_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.settings (
+    key text NOT NULL COLLATE pg_catalog."C",
+    value text NOT NULL
+);
+
+CREATE TABLE public.spent_refresh_tokens (
+    hash bytea NOT NULL,
+    session_id bigint NOT NULL,
+    spent_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE public.trash (
+    node_id bigint NOT NULL,
+    drive_id integer NOT NULL,
+    from_parent_id bigint NOT NULL,
+    bytes bigint NOT NULL,
+    deleted_by bigint,
+    deleted_at timestamp with time zone DEFAULT now() NOT NULL,
+    from_name text NOT NULL COLLATE pg_catalog."C"
+);
+
+CREATE TABLE public.upload_chunks (
+    upload_id bigint NOT NULL,
+    part integer NOT NULL,
+    off bigint NOT NULL,
+    chunk_id bigint NOT NULL
+);
+
+CREATE TABLE public.uploads (
+    id bigint NOT NULL,
+    user_id bigint,
+    drive_id integer NOT NULL,
+    parent_id bigint NOT NULL,
+    total bigint,
+    reserved bigint DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    result_node_id bigint,
+    result_seq bigint,
+    client_dir text COLLATE pg_catalog."C",
+    name text NOT NULL COLLATE pg_catalog."C"
+)
+WITH (fillfactor='70');
+
+ALTER TABLE public.uploads ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.uploads_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.users (
+    id bigint DEFAULT nextval('public.principal_ids'::regclass) NOT NULL,
+    name text NOT NULL COLLATE pg_catalog."C",
+    login text NOT NULL COLLATE pg_catalog."C",
+    email text COLLATE pg_catalog."C",
+    display_name text NOT NULL,
+    password_hash text,
+    auth_provider text DEFAULT 'local'::text NOT NULL,
+    second_factor boolean DEFAULT false NOT NULL,
+    is_admin boolean DEFAULT false NOT NULL,
+    is_disabled boolean DEFAULT false NOT NULL,
+    access_gen bigint DEFAULT 1 NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    last_login_at timestamp with time zone,
+    deleting_since timestamp with time zone
+);
+
+CREATE TABLE public.versions (
+    id bigint NOT NULL,
+    node_id bigint NOT NULL,
+    content_id bigint NOT NULL,
+    size bigint NOT NULL,
+    mtime bigint NOT NULL,
+    author_id bigint,
+    replaced_at timestamp with time zone DEFAULT now() NOT NULL,
+    label text
+);
+
+ALTER TABLE public.versions ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.versions_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+ALTER TABLE ONLY public.app_passwords
+    ADD CONSTRAINT app_passwords_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.app_passwords
+    ADD CONSTRAINT app_passwords_secret_hash_key UNIQUE (secret_hash);
+
+ALTER TABLE ONLY public.audit
+    ADD CONSTRAINT audit_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.changes
+    ADD CONSTRAINT changes_pkey PRIMARY KEY (drive_id, seq, node_id, op);
+
+ALTER TABLE ONLY public.chunk_gc
+    ADD CONSTRAINT chunk_gc_pkey PRIMARY KEY (chunk_id);
+
+ALTER TABLE ONLY public.chunks
+    ADD CONSTRAINT chunks_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.content_chunks
+    ADD CONSTRAINT content_chunks_pkey PRIMARY KEY (content_id, off);
+
+ALTER TABLE ONLY public.content_gc
+    ADD CONSTRAINT content_gc_pkey PRIMARY KEY (content_id);
+
+ALTER TABLE ONLY public.contents
+    ADD CONSTRAINT contents_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.drive_members
+    ADD CONSTRAINT drive_members_pkey PRIMARY KEY (drive_id, subject_id);
+
+ALTER TABLE ONLY public.drives
+    ADD CONSTRAINT drives_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.favorites
+    ADD CONSTRAINT favorites_pkey PRIMARY KEY (user_id, node_id);
+
+ALTER TABLE ONLY public.folders
+    ADD CONSTRAINT folders_pkey PRIMARY KEY (node_id);
+
+ALTER TABLE ONLY public.grants
+    ADD CONSTRAINT grants_node_id_subject_id_key UNIQUE (node_id, subject_id);
+
+ALTER TABLE ONLY public.grants
+    ADD CONSTRAINT grants_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.group_members
+    ADD CONSTRAINT group_members_pkey PRIMARY KEY (user_id, group_id);
+
+ALTER TABLE ONLY public.groups
+    ADD CONSTRAINT groups_name_key UNIQUE (name);
+
+ALTER TABLE ONLY public.groups
+    ADD CONSTRAINT groups_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.identities
+    ADD CONSTRAINT identities_pkey PRIMARY KEY (issuer, subject);
+
+ALTER TABLE ONLY public.inline_bodies
+    ADD CONSTRAINT inline_bodies_pkey PRIMARY KEY (content_id);
+
+ALTER TABLE ONLY public.links
+    ADD CONSTRAINT links_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.links
+    ADD CONSTRAINT links_token_hash_key UNIQUE (token_hash);
+
+ALTER TABLE ONLY public.locks
+    ADD CONSTRAINT locks_pkey PRIMARY KEY (token);
+
+ALTER TABLE ONLY public.login_failures
+    ADD CONSTRAINT login_failures_pkey PRIMARY KEY (login);
+
+ALTER TABLE ONLY public.mime_types
+    ADD CONSTRAINT mime_types_name_key UNIQUE (name);
+
+ALTER TABLE ONLY public.mime_types
+    ADD CONSTRAINT mime_types_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.mounts
+    ADD CONSTRAINT mounts_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.mounts
+    ADD CONSTRAINT mounts_user_id_parent_id_name_key UNIQUE (user_id, parent_id, name);
+
+ALTER TABLE ONLY public.mounts
+    ADD CONSTRAINT mounts_user_id_target_id_key UNIQUE (user_id, target_id);
+
+ALTER TABLE ONLY public.node_properties
+    ADD CONSTRAINT node_properties_pkey PRIMARY KEY (node_id, ns, name);
+
+ALTER TABLE ONLY public.nodes
+    ADD CONSTRAINT nodes_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.recent
+    ADD CONSTRAINT recent_pkey PRIMARY KEY (user_id, node_id);
+
+ALTER TABLE ONLY public.schema_functions
+    ADD CONSTRAINT schema_functions_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.schema_migrations
+    ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.server_life
+    ADD CONSTRAINT server_life_pkey PRIMARY KEY (singleton);
+
+ALTER TABLE ONLY public.sessions
+    ADD CONSTRAINT sessions_access_hash_key UNIQUE (access_hash);
+
+ALTER TABLE ONLY public.sessions
+    ADD CONSTRAINT sessions_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.sessions
+    ADD CONSTRAINT sessions_refresh_hash_key UNIQUE (refresh_hash);
+
+ALTER TABLE ONLY public.settings
+    ADD CONSTRAINT settings_pkey PRIMARY KEY (key);
+
+ALTER TABLE ONLY public.spent_refresh_tokens
+    ADD CONSTRAINT spent_refresh_tokens_pkey PRIMARY KEY (hash);
+
+ALTER TABLE ONLY public.trash
+    ADD CONSTRAINT trash_pkey PRIMARY KEY (node_id);
+
+ALTER TABLE ONLY public.upload_chunks
+    ADD CONSTRAINT upload_chunks_pkey PRIMARY KEY (upload_id, part, off);
+
+ALTER TABLE ONLY public.uploads
+    ADD CONSTRAINT uploads_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.users
+    ADD CONSTRAINT users_login_key UNIQUE (login);
+
+ALTER TABLE ONLY public.users
+    ADD CONSTRAINT users_name_key UNIQUE (name);
+
+ALTER TABLE ONLY public.users
+    ADD CONSTRAINT users_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.versions
+    ADD CONSTRAINT versions_pkey PRIMARY KEY (id);
+
+CREATE INDEX app_passwords_by_folder ON public.app_passwords USING btree (folder_id) WHERE (folder_id IS NOT NULL);
+
+CREATE INDEX app_passwords_by_user ON public.app_passwords USING btree (user_id);
+
+CREATE INDEX audit_by_time ON public.audit USING btree (at);
+
+CREATE INDEX chunk_gc_due ON public.chunk_gc USING btree (since) WHERE (NOT parked);
+
+CREATE UNIQUE INDEX chunks_live ON public.chunks USING btree (sha256) WHERE ((state = 0) AND (NOT quarantined));
+
+CREATE INDEX content_chunks_by_chunk ON public.content_chunks USING btree (chunk_id);
+
+CREATE INDEX content_gc_due ON public.content_gc USING btree (since);
+
+CREATE INDEX drive_members_by_group ON public.drive_members USING btree (group_id);
+
+CREATE INDEX drive_members_by_subject ON public.drive_members USING btree (subject_id) INCLUDE (drive_id, rights);
+
+CREATE INDEX drive_members_by_user ON public.drive_members USING btree (user_id);
+
+CREATE INDEX drives_by_owner ON public.drives USING btree (owner_id);
+
+CREATE UNIQUE INDEX drives_personal ON public.drives USING btree (owner_id) WHERE (kind = 1);
+
+CREATE INDEX favorites_by_node ON public.favorites USING btree (node_id);
+
+CREATE INDEX grants_by_giver ON public.grants USING btree (granted_by);
+
+CREATE INDEX grants_by_group ON public.grants USING btree (group_id);
+
+CREATE INDEX grants_by_subject ON public.grants USING btree (subject_id) INCLUDE (node_id, rights, expires_at);
+
+CREATE INDEX grants_by_user ON public.grants USING btree (user_id);
+
+CREATE INDEX group_members_by_group ON public.group_members USING btree (group_id);
+
+CREATE INDEX identities_by_user ON public.identities USING btree (user_id);
+
+CREATE INDEX links_by_creator ON public.links USING btree (created_by);
+
+CREATE INDEX links_by_node ON public.links USING btree (node_id);
+
+CREATE INDEX locks_by_drive ON public.locks USING btree (drive_id);
+
+CREATE INDEX locks_by_node ON public.locks USING btree (node_id);
+
+CREATE INDEX login_failures_by_age ON public.login_failures USING btree (last_at);
+
+CREATE INDEX mounts_by_parent ON public.mounts USING btree (parent_id);
+
+CREATE INDEX mounts_by_target ON public.mounts USING btree (target_id);
+
+CREATE INDEX nodes_by_author ON public.nodes USING btree (author_id);
+
+CREATE INDEX nodes_by_content ON public.nodes USING btree (content_id) WHERE (content_id IS NOT NULL);
+
+CREATE INDEX nodes_by_drive ON public.nodes USING btree (drive_id);
+
+CREATE UNIQUE INDEX nodes_by_name ON public.nodes USING btree (parent_id, name);
+
+CREATE INDEX nodes_files_by_mtime ON public.nodes USING btree (parent_id, mtime, id) WHERE (kind = 1);
+
+CREATE INDEX nodes_files_by_size ON public.nodes USING btree (parent_id, size, id) WHERE (kind = 1);
+
+CREATE INDEX nodes_listing ON public.nodes USING btree (parent_id, kind DESC, public.fold_name(name), name);
+
+CREATE INDEX nodes_search ON public.nodes USING gin (drive_id, public.fold_name(name) public.gin_trgm_ops);
+
+CREATE INDEX recent_by_node ON public.recent USING btree (node_id);
+
+CREATE INDEX sessions_by_user ON public.sessions USING btree (user_id);
+
+CREATE INDEX sessions_due ON public.sessions USING btree (refresh_expires_at);
+
+CREATE INDEX spent_refresh_tokens_by_session ON public.spent_refresh_tokens USING btree (session_id);
+
+CREATE INDEX spent_refresh_tokens_due ON public.spent_refresh_tokens USING btree (spent_at);
+
+CREATE INDEX trash_by_time ON public.trash USING btree (drive_id, deleted_at);
+
+CREATE INDEX upload_chunks_by_chunk ON public.upload_chunks USING btree (chunk_id);
+
+CREATE UNIQUE INDEX uploads_by_dir ON public.uploads USING btree (user_id, client_dir) WHERE (client_dir IS NOT NULL);
+
+CREATE INDEX uploads_by_drive ON public.uploads USING btree (drive_id);
+
+CREATE INDEX uploads_due ON public.uploads USING btree (expires_at);
+
+CREATE INDEX users_admins ON public.users USING btree (id) WHERE is_admin;
+
+CREATE INDEX users_by_age ON public.users USING btree (created_at DESC, id DESC);
+
+CREATE UNIQUE INDEX users_by_email ON public.users USING btree (email) WHERE (email IS NOT NULL);
+
+CREATE INDEX users_deleting ON public.users USING btree (deleting_since) WHERE (deleting_since IS NOT NULL);
+
+CREATE INDEX versions_by_content ON public.versions USING btree (content_id);
+
+CREATE INDEX versions_by_node ON public.versions USING btree (node_id, id DESC) INCLUDE (content_id, size, mtime);
+
+ALTER TABLE ONLY public.app_passwords
+    ADD CONSTRAINT app_passwords_folder FOREIGN KEY (folder_id) REFERENCES public.nodes(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.app_passwords
+    ADD CONSTRAINT app_passwords_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.content_chunks
+    ADD CONSTRAINT content_chunks_chunk_id_fkey FOREIGN KEY (chunk_id) REFERENCES public.chunks(id);
+
+ALTER TABLE ONLY public.content_chunks
+    ADD CONSTRAINT content_chunks_content_id_fkey FOREIGN KEY (content_id) REFERENCES public.contents(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.drive_members
+    ADD CONSTRAINT drive_members_drive_id_fkey FOREIGN KEY (drive_id) REFERENCES public.drives(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.drive_members
+    ADD CONSTRAINT drive_members_group_id_fkey FOREIGN KEY (group_id) REFERENCES public.groups(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.drive_members
+    ADD CONSTRAINT drive_members_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.drives
+    ADD CONSTRAINT drives_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.drives
+    ADD CONSTRAINT drives_root FOREIGN KEY (root_id) REFERENCES public.nodes(id) DEFERRABLE INITIALLY DEFERRED;
+
+ALTER TABLE ONLY public.drives
+    ADD CONSTRAINT drives_trash FOREIGN KEY (trash_id) REFERENCES public.nodes(id) DEFERRABLE INITIALLY DEFERRED;
+
+ALTER TABLE ONLY public.favorites
+    ADD CONSTRAINT favorites_node_id_fkey FOREIGN KEY (node_id) REFERENCES public.nodes(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.favorites
+    ADD CONSTRAINT favorites_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.folders
+    ADD CONSTRAINT folders_node_id_fkey FOREIGN KEY (node_id) REFERENCES public.nodes(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.grants
+    ADD CONSTRAINT grants_granted_by_fkey FOREIGN KEY (granted_by) REFERENCES public.users(id) ON DELETE SET NULL;
+
+ALTER TABLE ONLY public.grants
+    ADD CONSTRAINT grants_group_id_fkey FOREIGN KEY (group_id) REFERENCES public.groups(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.grants
+    ADD CONSTRAINT grants_node_id_fkey FOREIGN KEY (node_id) REFERENCES public.nodes(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.grants
+    ADD CONSTRAINT grants_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.group_members
+    ADD CONSTRAINT group_members_group_id_fkey FOREIGN KEY (group_id) REFERENCES public.groups(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.group_members
+    ADD CONSTRAINT group_members_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.identities
+    ADD CONSTRAINT identities_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.inline_bodies
+    ADD CONSTRAINT inline_bodies_content_id_fkey FOREIGN KEY (content_id) REFERENCES public.contents(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.links
+    ADD CONSTRAINT links_created_by_fkey FOREIGN KEY (created_by) REFERENCES public.users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.links
+    ADD CONSTRAINT links_node_id_fkey FOREIGN KEY (node_id) REFERENCES public.nodes(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.locks
+    ADD CONSTRAINT locks_node_id_fkey FOREIGN KEY (node_id) REFERENCES public.nodes(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.mounts
+    ADD CONSTRAINT mounts_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES public.nodes(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.mounts
+    ADD CONSTRAINT mounts_target_id_fkey FOREIGN KEY (target_id) REFERENCES public.nodes(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.mounts
+    ADD CONSTRAINT mounts_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.node_properties
+    ADD CONSTRAINT node_properties_node_id_fkey FOREIGN KEY (node_id) REFERENCES public.nodes(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.nodes
+    ADD CONSTRAINT nodes_author_id_fkey FOREIGN KEY (author_id) REFERENCES public.users(id) ON DELETE SET NULL;
+
+ALTER TABLE ONLY public.nodes
+    ADD CONSTRAINT nodes_content_id_fkey FOREIGN KEY (content_id) REFERENCES public.contents(id);
+
+ALTER TABLE ONLY public.nodes
+    ADD CONSTRAINT nodes_drive_id_fkey FOREIGN KEY (drive_id) REFERENCES public.drives(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.nodes
+    ADD CONSTRAINT nodes_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES public.nodes(id);
+
+ALTER TABLE ONLY public.recent
+    ADD CONSTRAINT recent_node_id_fkey FOREIGN KEY (node_id) REFERENCES public.nodes(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.recent
+    ADD CONSTRAINT recent_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.sessions
+    ADD CONSTRAINT sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.spent_refresh_tokens
+    ADD CONSTRAINT spent_refresh_tokens_session_id_fkey FOREIGN KEY (session_id) REFERENCES public.sessions(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.trash
+    ADD CONSTRAINT trash_node_id_fkey FOREIGN KEY (node_id) REFERENCES public.nodes(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.upload_chunks
+    ADD CONSTRAINT upload_chunks_chunk_id_fkey FOREIGN KEY (chunk_id) REFERENCES public.chunks(id);
+
+ALTER TABLE ONLY public.upload_chunks
+    ADD CONSTRAINT upload_chunks_upload_id_fkey FOREIGN KEY (upload_id) REFERENCES public.uploads(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.uploads
+    ADD CONSTRAINT uploads_drive_id_fkey FOREIGN KEY (drive_id) REFERENCES public.drives(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.uploads
+    ADD CONSTRAINT uploads_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.versions
+    ADD CONSTRAINT versions_content_id_fkey FOREIGN KEY (content_id) REFERENCES public.contents(id);
+
+ALTER TABLE ONLY public.versions
+    ADD CONSTRAINT versions_node_id_fkey FOREIGN KEY (node_id) REFERENCES public.nodes(id) ON DELETE CASCADE;
