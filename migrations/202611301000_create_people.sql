@@ -28,6 +28,7 @@ create table users (
   last_login_at timestamptz,
   deleting_since timestamptz                         -- set: nobody any more; what is left of him is being removed
 );
+create index users_admins on users (id) where is_admin;
 create index users_deleting on users (deleting_since) where deleting_since is not null;
 create unique index users_by_email on users (email) where email is not null;
 create index users_by_age on users (created_at desc, id desc);

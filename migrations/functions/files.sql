@@ -28,22 +28,23 @@ begin
 end $$;
 
 -- The gate: the way from a node to the top of its drive (the node first), whether it is alive (not in the trash), and
--- what the caller may do there. Rights are the OR of his membership of the drive, of all unexpired grants on the way,
+-- what the caller may do there; with the names on the way, the top's first. Rights are the OR of his membership of the drive, of all unexpired grants on the way,
 -- and of his link's, cut by his credential. plpgsql on purpose: a language sql function that cannot be inlined is
 -- planned again on every call.
 create or replace function gate(p_node bigint, p_subjects bigint[], p_mask integer, p_limit bigint,
     p_link_node bigint, p_link_rights integer,
-    out chain bigint[], out drive integer, out live boolean, out rights integer) language plpgsql stable as $$
+    out chain bigint[], out drive integer, out live boolean, out rights integer, out names text[])
+  language plpgsql stable as $$
 declare carriers bigint[]; top bigint;
 begin
   with recursive up as (
-    select id, parent_id, flags, drive_id, 0 depth from nodes where id = p_node
+    select id, parent_id, flags, drive_id, name, 0 depth from nodes where id = p_node
     union all
-    select n.id, n.parent_id, n.flags, n.drive_id, up.depth + 1
+    select n.id, n.parent_id, n.flags, n.drive_id, n.name, up.depth + 1
       from up cross join lateral (select * from nodes x where x.id = up.parent_id offset 0) n)
   select array_agg(up.id order by up.depth), max(up.id) filter (where up.parent_id is null),
-         array_agg(up.id) filter (where up.flags & 1 = 1), max(up.drive_id)
-    into chain, top, carriers, drive from up;
+         array_agg(up.id) filter (where up.flags & 1 = 1), max(up.drive_id), array_agg(up.name order by up.depth desc)
+    into chain, top, carriers, drive, names from up;
   rights := 0;
   live := exists (select from drives d where d.id = drive and d.root_id = top);
   if chain is null then return; end if;

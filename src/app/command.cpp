@@ -117,6 +117,8 @@ Caller Accounts::as(const people::User& user) {
   caller.name = user.name;
   caller.is_admin = user.is_admin;
   caller.subjects = {user.id.value};
+  // Who owns the machine may do what the signed-in user may.
+  caller.credential = Credential::session_bearer;
   return caller;
 }
 

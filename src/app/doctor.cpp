@@ -10,6 +10,7 @@
 #include "app/cli.hpp"
 #include "app/command.hpp"
 #include "app/privileges.hpp"
+#include "welkin/blobs/store.hpp"
 #include "welkin/core/log.hpp"
 
 namespace welkin::app {
@@ -97,7 +98,19 @@ void print(const Findings& findings, bool json) {
     fmt::print("{:<8} {:<28} {}\n", word(f.verdict), f.check, log::one_line(f.text));
 }
 
-void look_at_database(const Config& config, Findings& out) {
+/// Takes back that the store is not to be trusted, for an operator who has looked at the disk.
+void reset_store(const Config& config, const std::string& url, Findings& out) {
+  db::Db db({.url = url, .connections = 1});
+  blobs::Store::Options options;
+  options.data_dir = config.data_dir;
+  const auto reason = blobs::Store::reset_suspect(db, options);
+  db.close();
+  out.push_back({Verdict::ok, "store.reset",
+                 reason ? "taken back: " + *reason + "; the server takes writes again from its next start on"
+                        : "the store was not suspect"});
+}
+
+void look_at_database(const Config& config, bool reset, Findings& out) {
   const auto now = SystemClock().now();
   if (now < kBuiltAround) {
     out.push_back({Verdict::fault, "clock",
@@ -105,21 +118,22 @@ void look_at_database(const Config& config, Findings& out) {
   }
   if (config.database_url.empty() && !std::filesystem::exists(cluster_directory(config))) {
     out.push_back({Verdict::ok, "database", "a private one; the first start makes it"});
-    return check_store(config, std::nullopt, out);
+    return check_store(config, nullptr, out);
   }
   try {
     const CommandDatabase database(config, "doctor");
+    if (reset) reset_store(config, database.url(), out);
     const auto state = read_database_state(database.url());
     out.push_back(
         {Verdict::ok, "database", config.database_url.empty() ? "the private one answers" : "answers"});
     check_database(state, config, now, out);
-    check_store(config, state.store_id, out);
+    check_store(config, &state, out);
   } catch (const std::exception& e) {
     out.push_back({Verdict::fault, "database", e.what()});
   }
 }
 
-Findings examine() {
+Findings examine(bool reset) {
   Findings out;
   Loaded loaded;
   try {
@@ -141,13 +155,13 @@ Findings examine() {
   check_data_dir(loaded.config, out);
   check_disk(loaded.config, out);
   check_tls(loaded.config, out);
-  look_at_database(loaded.config, out);
+  look_at_database(loaded.config, reset, out);
   check_server(loaded.config, out);
   return out;
 }
 
 int doctor(const Arguments& arguments) {
-  const auto findings = examine();
+  const auto findings = examine(arguments.has("--reset-store"));
   print(findings, arguments.has("--json"));
   return static_cast<int>(worst(findings));
 }
@@ -161,7 +175,9 @@ std::vector<Command> doctor_commands() {
        "looks for what would keep the server from working, or from keeping data safe\nExit code: 0 all is "
        "well, 1 "
        "warnings, 2 faults.",
-       {{"--json", nullptr, "for programs"}},
+       {{"--json", nullptr, "for programs"},
+        {"--reset-store", nullptr,
+         "lets a store that turned read-only take writes again, once you have seen to its disk"}},
        0,
        0,
        doctor},

@@ -22,7 +22,8 @@ void check_data_dir(const Config& config, Findings& out);
 void check_disk(const Config& config, Findings& out);
 void check_tls(const Config& config, Findings& out);
 void check_database(const DatabaseState& state, const Config& config, Micros now, Findings& out);
-void check_store(const Config& config, const std::optional<std::string>& store_id_in_database, Findings& out);
+/// @param state  nullptr: there is no database yet
+void check_store(const Config& config, const DatabaseState* state, Findings& out);
 void check_server(const Config& config, Findings& out);
 
 /// The worst of them.

@@ -166,25 +166,39 @@ void check_tls(const Config& config, Findings& out) {
   }
 }
 
-void check_store(const Config& config, const std::optional<std::string>& store_id_in_database,
-                 Findings& out) {
+void check_store(const Config& config, const DatabaseState* state, Findings& out) {
+  const auto known = state != nullptr ? state->store_id : std::nullopt;
   std::ifstream file(config.data_dir + "/store.id");
   std::string id;
   if (!(file >> id)) {
-    if (store_id_in_database) {
-      fault(out, "store.id",
-            fmt::format("the database belongs to the chunk store {}, which is not in {}; "
-                        "bring it back before anything is uploaded",
-                        *store_id_in_database, config.data_dir));
+    if (known) {
+      fault(
+          out, "store.id",
+          fmt::format(
+              "the database belongs to the chunk store {}, which is not in {}; bring it back before anything "
+              "is uploaded",
+              *known, config.data_dir));
     } else {
       ok(out, "store.id", "no chunk store yet; the first start makes it");
     }
-  } else if (store_id_in_database && *store_id_in_database != id) {
+  } else if (known && *known != id) {
     fault(out, "store.id",
-          fmt::format("the database belongs to the chunk store {}, but {} holds {}", *store_id_in_database,
-                      config.data_dir, id));
+          fmt::format("the database belongs to the chunk store {}, but {} holds {}", *known, config.data_dir,
+                      id));
   } else {
     ok(out, "store.id", id);
+  }
+  std::ifstream suspect(config.data_dir + "/store.suspect");
+  std::string reason;
+  if (!std::getline(suspect, reason) && state != nullptr && state->store_suspect)
+    reason = *state->store_suspect;
+  if (reason.empty()) {
+    ok(out, "store.writable", "takes writes");
+  } else {
+    fault(out, "store.writable",
+          fmt::format(
+              "takes no writes since: {}; look at the disk first, then run: welkin doctor --reset-store",
+              reason));
   }
 }
 

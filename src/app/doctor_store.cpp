@@ -19,7 +19,8 @@ constexpr db::Stmt kSettings{"doctor.settings",
 constexpr db::Stmt kHasTable{"doctor.table", "select to_regclass($1) is not null"};
 constexpr db::Stmt kApplied{"doctor.applied",
                             "select id from schema_migrations where finished_at is not null order by id"};
-constexpr db::Stmt kStoreId{"doctor.store", "select value from settings where key = 'store_id'"};
+constexpr db::Stmt kStore{"doctor.store",
+                          "select key, value from settings where key in ('store.id', 'store.suspect')"};
 
 bool has_table(db::Tx& tx, const char* name) {
   const auto rows = tx.exec(kHasTable, name);
@@ -57,8 +58,9 @@ DatabaseState read_database_state(const std::string& url) {
       for (const auto row : tx.exec(kApplied)) out.applied.push_back(row.str(0));
     }
     if (has_table(tx, "settings")) {
-      const auto row = tx.exec(kStoreId);
-      if (!row.empty()) out.store_id = row[0].str(0);
+      for (const auto row : tx.exec(kStore)) {
+        (row.text(0) == "store.id" ? out.store_id : out.store_suspect) = row.str(1);
+      }
     }
     return out;
   });

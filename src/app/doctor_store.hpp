@@ -16,6 +16,7 @@ struct DatabaseState {
   Micros now = 0;
   std::vector<std::string> applied;           // migrations; empty before the first
   std::optional<std::string> store_id;        // of the chunk store that belongs to it
+  std::optional<std::string> store_suspect;   // why that store takes no writes
   std::vector<std::string> pending, unknown;  // against what is compiled in
 };
 

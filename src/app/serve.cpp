@@ -54,9 +54,7 @@ bool prepare_database(const std::string& url, Config& config, Signals& signals,
   for (std::chrono::milliseconds pause = 500ms;;
        pause = std::min<std::chrono::milliseconds>(pause * 2, kDatabaseRetryMax)) {
     try {
-      for (const auto& id : db::migrate(url, db::bundled_migrations(), db::bundled_functions())) {
-        log::info("schema: {} applied", id);
-      }
+      db::migrate(url, db::bundled_migrations(), db::bundled_functions());
       return true;
     } catch (const Error& e) {
       if (e.code() != Errc::unavailable) throw;
@@ -211,8 +209,8 @@ int serve() {
   add_jobs(jobs, store, files, people);
 
   io.start();
+  waiting.reset();  // it has the address
   const auto address = reachable_address(config, server.listen());
-  waiting.reset();
   if (metrics_server) log::info("metrics on http://{}/metrics", metrics_server->listen());
   jobs.start();
   lock.announce(address, !config.tls_cert.empty());

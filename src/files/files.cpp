@@ -49,7 +49,7 @@ Task<Node> Files::home(Caller caller) {
 
 Task<Node> Files::node(Caller caller, NodeId id) {
   const auto rows = co_await impl_->db.query(store::kFind, store::find_params(caller, id));
-  co_return store::require_found(rows).node;
+  co_return store::require_found(caller, rows).node;
 }
 
 Task<Node> Files::by_path(Caller caller, std::vector<std::string> names) {
@@ -67,14 +67,8 @@ Task<std::vector<Node>> Files::ancestors(Caller caller, NodeId id) {
 }
 
 Task<std::string> Files::path(Caller caller, NodeId id) {
-  co_return co_await impl_->db.read([&](db::Tx& tx) -> std::string {
-    const auto found = store::require(tx, caller, id);
-    if (!found.from_membership) return {};
-    std::string path;
-    for (const auto& n : store::ancestors(tx, caller, found))
-      if (!n.is_root()) path += "/" + n.name;
-    return path.empty() ? "/" : path;
-  });
+  const auto rows = co_await impl_->db.query(store::kFind, store::find_params(caller, id));
+  co_return *store::require_found(caller, rows).node.path;
 }
 
 Task<Page> Files::list(Caller caller, NodeId folder, ListQuery query) {

@@ -27,7 +27,7 @@ const db::Stmt kFind{
     "files.find",
     "select " WELKIN_NODE_COLUMNS WELKIN_NODE_MORE
     ", g.rights, g.live, g.chain, exists (select from drive_members d where d.drive_id = n.drive_id"
-    "   and d.subject_id = any ($2) and d.rights & 1 = 1)"
+    "   and d.subject_id = any ($2) and d.rights & 1 = 1), g.names"
     " from nodes n cross join lateral gate(n.id, $2, $3, $4, $5, $6) g" WELKIN_NODE_JOINS " where n.id = $1"};
 
 namespace {
@@ -61,22 +61,37 @@ constexpr db::Stmt kChild{"files.child", "select id from nodes where parent_id =
 constexpr db::Stmt kDriveUse{"files.drive_use",
                              "select used_bytes, reserved_bytes, quota_bytes from drives where id = $1"};
 
-Found found_of(const db::Row& row) {
+/// @param chain  from the node up; @param names  from the top down
+std::string path_of(const Caller& caller, const std::vector<std::int64_t>& chain,
+                    const std::vector<std::string>& names) {
+  std::size_t first = 1;  // a root has no name
+  if (caller.root_limit) {
+    const auto at = std::find(chain.begin(), chain.end(), caller.root_limit.value);
+    first = std::max<std::size_t>(1, static_cast<std::size_t>(chain.end() - at) - 1);
+  }
+  std::string path;
+  for (std::size_t i = first; i < names.size(); ++i) path.append("/").append(names[i]);
+  return path.empty() ? "/" : path;
+}
+
+Found found_of(const Caller& caller, const db::Row& row) {
   Found found;
   found.node = node_of(row);
   constexpr int kGate = kNodeColumnCount + 2;
   found.node.rights = row.i32(kGate);
   found.chain = row.i64_array(kGate + 2);
   found.from_membership = row.boolean(kGate + 3);
+  found.node.path =
+      found.from_membership ? path_of(caller, found.chain, row.text_array(kGate + 4)) : std::string();
   return found;
 }
 
-std::optional<Found> found_with(const db::Rows& rows, std::int32_t right) {
+std::optional<Found> found_with(const Caller& caller, const db::Rows& rows, std::int32_t right) {
   if (rows.empty()) return std::nullopt;
   const auto row = rows[0];
   const bool live = row.boolean(kNodeColumnCount + 3);
   if (!live || (row.i32(kNodeColumnCount + 2) & right) == 0) return std::nullopt;
-  return found_of(row);
+  return found_of(caller, row);
 }
 
 }  // namespace
@@ -127,18 +142,18 @@ db::Params find_params(const Caller& caller, NodeId id) {
   return params;
 }
 
-Found require_found(const db::Rows& rows) {
-  auto found = found_with(rows, rights::kRead);
+Found require_found(const Caller& caller, const db::Rows& rows) {
+  auto found = found_with(caller, rows, rights::kRead);
   if (!found) throw not_found();
   return std::move(*found);
 }
 
 std::optional<Found> find(db::Tx& tx, const Caller& caller, NodeId id) {
-  return found_with(tx.exec(kFind, find_params(caller, id)), rights::kRead);
+  return found_with(caller, tx.exec(kFind, find_params(caller, id)), rights::kRead);
 }
 
 std::optional<Found> find_writable(db::Tx& tx, const Caller& caller, NodeId id) {
-  return found_with(tx.exec(kFind, find_params(caller, id)), rights::kRead | rights::kCreate);
+  return found_with(caller, tx.exec(kFind, find_params(caller, id)), rights::kRead | rights::kCreate);
 }
 
 Found require(db::Tx& tx, const Caller& caller, NodeId id) {

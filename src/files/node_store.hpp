@@ -24,7 +24,7 @@ struct Found {
 extern const db::Stmt kFind;
 db::Params find_params(const Caller& caller, NodeId id);
 /// @throws Error not_found
-Found require_found(const db::Rows& rows);
+Found require_found(const Caller& caller, const db::Rows& rows);
 
 /// nullopt: not there, in the trash, or not readable.
 std::optional<Found> find(db::Tx& tx, const Caller& caller, NodeId id);

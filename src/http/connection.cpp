@@ -218,6 +218,8 @@ void Connection::sweep_rate(unsigned seconds, std::uint64_t progress) {
 }
 
 void Connection::sweep(Ticks now) {
+  // An operation may have been begun in the very moment of the cut.
+  if (cut_ != Cut::none && wait_ != Wait::nothing) stream_->cancel();
   switch (wait_) {
     case Wait::nothing:
       break;

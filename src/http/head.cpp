@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "http/ascii.hpp"
+#include "http/second_reading.hpp"
 
 namespace welkin::http {
 namespace {
@@ -78,6 +79,7 @@ void Head::clear() {
 void HeadParser::reset() {
   head.clear();
   line_begin_ = 0;
+  head_begin_ = 0;
   looked_ = 0;
   begun_ = false;
   in_fields_ = false;
@@ -111,8 +113,10 @@ HeadParser::Step HeadParser::parse(std::string_view bytes) {
     const auto line = bytes.substr(line_begin_, lf - 1 - line_begin_);
     line_begin_ = looked_ = lf + 1;
     if (line.empty()) {
-      if (in_fields_) return finish() ? Step::complete : Step::refused;
+      if (in_fields_)
+        return finish(bytes.substr(head_begin_, line_begin_ - head_begin_)) ? Step::complete : Step::refused;
       if (skipped_blank_) return refuse(Status::bad_request, "bad_request_line", "the request line is empty");
+      head_begin_ = line_begin_;
       skipped_blank_ = true;  // RFC 9112 §2.2: one empty line before the request line is ignored
       continue;
     }
@@ -232,7 +236,12 @@ bool HeadParser::field_line(std::string_view line) {
   return true;
 }
 
-bool HeadParser::finish() { return finish_framing() && finish_host() && finish_connection(); }
+bool HeadParser::finish(std::string_view bytes) {
+  if (!finish_framing() || !finish_host() || !finish_connection()) return false;
+  if (agrees_with_beast(bytes, head)) return true;
+  refuse(Status::bad_request, "ambiguous_head", "the request header can be understood in two ways");
+  return false;
+}
 
 bool HeadParser::finish_framing() {
   const auto bad = [this](const char* message) {

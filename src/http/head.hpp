@@ -66,12 +66,13 @@ class HeadParser {
   bool absolute_form(std::string_view target);
   bool field_line(std::string_view line);
   Step open_line(std::string_view rest);
-  bool finish();
+  bool finish(std::string_view bytes);
   bool finish_framing();
   bool finish_host();
   bool finish_connection();
 
   std::size_t line_begin_ = 0;  // of the first line not taken yet
+  std::size_t head_begin_ = 0;  // behind an empty line before the request
   std::size_t looked_ = 0;      // no LF before this
   bool begun_ = false;
   bool in_fields_ = false;

@@ -22,6 +22,7 @@ namespace {
 namespace asio = boost::asio;
 constexpr auto kTuple = asio::as_tuple(asio::use_awaitable_t<Executor>());
 constexpr std::chrono::milliseconds kAcceptPause{50};
+constexpr std::chrono::seconds kComplaintInterval{10};
 constexpr unsigned kAcceptsInARow = 64;
 constexpr unsigned kEvictionLook = 64;
 
@@ -140,7 +141,10 @@ bool Loop::accept_some() {
     }
     if (errno == EAGAIN || errno == EWOULDBLOCK) return true;
     if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-      log::warn("cannot accept: {}", std::strerror(errno));
+      if (const auto now = std::chrono::steady_clock::now(); now - last_complaint_ > kComplaintInterval) {
+        last_complaint_ = now;
+        log::warn("cannot accept: {}", std::strerror(errno));
+      }
       drop_one_without_descriptor();
       return false;
     }
@@ -170,13 +174,24 @@ void Loop::admit(int fd, const Address& peer, std::string local_authority, bool 
     turn_away(fd, tls != nullptr, full ? "503 Service Unavailable" : "429 Too Many Requests");
     return;
   }
+  try {
+    begin_session(tls ? make_tls_stream(io_, fd, v6, tls) : make_tcp_stream(io_, fd, v6), peer,
+                  std::move(local_authority), tls != nullptr);
+  } catch (const std::exception& e) {  // out of memory or of kernel resources: the acceptor must live on
+    log::error("a connection could not be taken: {}", e.what());
+    admission_.leave(peer);
+  }
+}
+
+void Loop::begin_session(std::unique_ptr<Stream> stream, const Address& peer, std::string local_authority,
+                         bool tls) {
+  Entries made(1);
+  const auto entry = made.begin();
+  entry->session = std::make_unique<Session>(std::move(stream), settings_, router_, state_, peer,
+                                             std::move(local_authority), tls);
+  sessions_.splice(sessions_.end(), made);
   server_metrics().accepted.add();
   server_metrics().connections.add(1);
-  auto stream = tls ? make_tls_stream(io_, fd, v6, tls) : make_tcp_stream(io_, fd, v6);
-  sessions_.emplace_back();
-  const auto entry = std::prev(sessions_.end());
-  entry->session = std::make_unique<Session>(std::move(stream), settings_, router_, state_, peer,
-                                             std::move(local_authority), tls != nullptr);
   tally_.begin();
   asio::co_spawn(
       io_.get_executor(), entry->session->run(),

@@ -94,6 +94,8 @@ class Loop {
   /// @return false when the process has run out of descriptors
   bool accept_some();
   void admit(int fd, const Address& peer, std::string local_authority, bool v6);
+  void begin_session(std::unique_ptr<Stream> stream, const Address& peer, std::string local_authority,
+                     bool tls);
   bool evict_one();
   void drop_one_without_descriptor();
   Task<> sweep_all();
@@ -111,6 +113,7 @@ class Loop {
   bool stopping_ = false;
   bool v6_ = false;
   int spare_fd_ = -1;  // given up for a moment when there is no other descriptor left to accept with
+  Ticks last_complaint_{};
   Entries sessions_;
 };
 

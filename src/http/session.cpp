@@ -1,5 +1,7 @@
 #include "http/session.hpp"
 
+#include <utility>
+
 #include "http/access_log.hpp"
 #include "http/http_metrics.hpp"
 #include "http/path.hpp"
@@ -15,8 +17,8 @@ using std::chrono::steady_clock;
 constexpr std::size_t kHeadBufferMax = kHeadBytesMax + 4096;
 constexpr unsigned kClientLeft = 499;  // in the log only
 
-Ticks deadline_in(unsigned seconds) {
-  return seconds == 0 ? Ticks::max() : steady_clock::now() + std::chrono::seconds(seconds);
+Ticks deadline_in(unsigned seconds, Ticks from = steady_clock::now()) {
+  return seconds == 0 ? Ticks::max() : from + std::chrono::seconds(seconds);
 }
 
 class InFlight {
@@ -58,8 +60,7 @@ Task<> Session::run() {
     if (step == HeadParser::Step::need_more) break;  // the client has left, or was idle for too long
     if (step == HeadParser::Step::refused) server_metrics().refused_heads.add();
     goes_on = co_await serve(step == HeadParser::Step::refused ? &parser_.refusal() : nullptr);
-    idle_since_ = steady_clock::now();
-    if (goes_on) connection_.set_deadline(deadline_in(settings_.idle_seconds));
+    if (goes_on) connection_.set_deadline(deadline_in(settings_.idle_seconds, idle_since_));
   }
   connection_.close();
 }
@@ -69,7 +70,7 @@ Task<HeadParser::Step> Session::read_head() {
   parser_.reset();
   // On a new connection the deadline of the accept stands; a kept-alive one gets a new one with the first
   // byte.
-  bool timed = false;
+  bool timed = std::exchange(fresh_, false);
   for (;;) {
     if (!connection_.received().empty()) {
       const auto step = parser_.parse(connection_.received());
@@ -219,8 +220,12 @@ Task<> Session::answer(std::optional<Failure>& failure, const Refusal* refusal) 
     failure = Failure{Status::request_timeout, "body_too_slow", "the request body came too slowly"};
     gone = false;
   }
-  // After the first byte an error can only be told by not finishing.
-  if (!failure || gone || reply_.sent) co_return;
+  if (!failure || gone) co_return;
+  if (reply_.sent) {  // an error can then only be told by not finishing
+    if (!reply_.ended && failure->status != Status::internal)
+      log::warn("{} {}: answer cut off: {}", request_.id, request_.head.method_token, failure->message);
+    co_return;
+  }
   try {
     co_await answer_failure(*failure);
   } catch (const ClientGone&) {
@@ -238,7 +243,8 @@ Task<> Session::answer_failure(const Failure& failure) {
 }
 
 void Session::record(Ticks began, std::uint64_t bytes_before, bool cut) {
-  const auto took = std::chrono::duration_cast<std::chrono::microseconds>(steady_clock::now() - began);
+  idle_since_ = steady_clock::now();
+  const auto took = std::chrono::duration_cast<std::chrono::microseconds>(idle_since_ - began);
   // Nothing sent: the client left before the answer.
   const unsigned status = reply_.begun ? static_cast<unsigned>(reply_.status) : kClientLeft;
   server_metrics().by_status(status).add();

@@ -3,27 +3,22 @@
 #include <sys/uio.h>
 
 #include <array>
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/buffer.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <cerrno>
 
+#include "http/socket.hpp"
 #include "http/stream.hpp"
 
 namespace welkin::http {
 namespace {
 
 namespace asio = boost::asio;
-using Socket = asio::basic_stream_socket<asio::ip::tcp, Executor>;
-constexpr auto kTuple = asio::as_tuple(asio::use_awaitable_t<Executor>());
 
 /// Reads through Asio, which tries at once and then waits without a further system call. Writes go straight
 /// to the socket, since they nearly always fit; only a full socket is worth a suspension.
 class TcpStream final : public Stream {
  public:
-  TcpStream(asio::io_context& io, int fd, bool v6)
-      : socket_(io.get_executor(), v6 ? asio::ip::tcp::v6() : asio::ip::tcp::v4(), fd) {}
+  explicit TcpStream(Socket socket) : socket_(std::move(socket)) {}
 
   Task<bool> handshake() override { co_return true; }
 
@@ -93,7 +88,7 @@ class TcpStream final : public Stream {
 }  // namespace
 
 std::unique_ptr<Stream> make_tcp_stream(asio::io_context& io, int fd, bool v6) {
-  return std::make_unique<TcpStream>(io, fd, v6);
+  return std::make_unique<TcpStream>(adopt_socket(io, fd, v6));
 }
 
 }  // namespace welkin::http

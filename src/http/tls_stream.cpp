@@ -2,22 +2,18 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/buffer.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <cstring>
 #include <stdexcept>
 
+#include "http/socket.hpp"
 #include "http/stream.hpp"
 
 namespace welkin::http {
 namespace {
 
 namespace asio = boost::asio;
-using Socket = asio::basic_stream_socket<asio::ip::tcp, Executor>;
-constexpr auto kTuple = asio::as_tuple(asio::use_awaitable_t<Executor>());
 
 // What one encrypted write is handed: enough records that the loop around it is cheap, short enough that
 // others get a turn.
@@ -81,10 +77,8 @@ namespace {
 
 class TlsStream final : public Stream {
  public:
-  TlsStream(asio::io_context& io, int fd, bool v6, std::shared_ptr<TlsContext> context)
-      : context_(std::move(context)),
-        stream_(Socket(io.get_executor(), v6 ? asio::ip::tcp::v6() : asio::ip::tcp::v4(), fd),
-                context_->impl().context) {}
+  TlsStream(Socket socket, std::shared_ptr<TlsContext> context)
+      : context_(std::move(context)), stream_(std::move(socket), context_->impl().context) {}
 
   Task<bool> handshake() override {
     const auto [error] = co_await stream_.async_handshake(asio::ssl::stream_base::server, kTuple);
@@ -149,7 +143,7 @@ class TlsStream final : public Stream {
 
 std::unique_ptr<Stream> make_tls_stream(asio::io_context& io, int fd, bool v6,
                                         std::shared_ptr<TlsContext> context) {
-  return std::make_unique<TlsStream>(io, fd, v6, std::move(context));
+  return std::make_unique<TlsStream>(adopt_socket(io, fd, v6), std::move(context));
 }
 
 }  // namespace welkin::http

@@ -38,7 +38,7 @@ void require_quota(std::int64_t quota_bytes) {
 Task<User> People::me(Caller caller) { return user(caller.user); }
 
 Task<User> People::user(UserId id) {
-  co_return co_await impl_->db.read([&](db::Tx& tx) { return store::require_user(tx, id); });
+  co_return store::require_user(co_await impl_->db.query(store::kUser, db::Params(id)));
 }
 
 Task<User> People::user_by_name(std::string_view name) {

@@ -6,6 +6,8 @@
 #include "people/names.hpp"
 #include "people/passwords.hpp"
 #include "welkin/core/error.hpp"
+#include "welkin/core/log.hpp"
+#include "welkin/core/metrics.hpp"
 
 // Signing in, staying signed in, signing out.
 namespace welkin::people {
@@ -14,6 +16,9 @@ namespace {
 constexpr db::Stmt kSignedIn{"people.signed_in", R"(
   update users set last_login_at = to_timestamp($3 / 1e6), password_hash = coalesce($4, password_hash)
    where id = $1 and access_gen = $2 and not is_disabled and deleting_since is null)"};
+
+metrics::Counter failures("welkin_sign_in_failures_total",
+                          "Passwords that were not right, of any account or none");
 
 Error bad_credentials() { return {Errc::forbidden, "bad_credentials", "Invalid user name or password"}; }
 

@@ -15,13 +15,15 @@
   "from users u left join drives d on d.owner_id = u.id and d.kind = 1 where u.deleting_since is null "
 
 namespace welkin::people::store {
+
+const db::Stmt kUser{"people.user", WELKIN_USER_COLUMNS "and u.id = $1"};
+
 namespace {
 
 constexpr db::Stmt kAccountByLogin{"people.account_by_login", WELKIN_ACCOUNT_COLUMNS "u.login = $1"};
 constexpr db::Stmt kAccountByEmail{"people.account_by_email", WELKIN_ACCOUNT_COLUMNS "u.email = $1"};
 constexpr db::Stmt kAccountById{"people.account_by_id", WELKIN_ACCOUNT_COLUMNS "u.id = $1"};
 
-constexpr db::Stmt kUser{"people.user", WELKIN_USER_COLUMNS "and u.id = $1"};
 constexpr db::Stmt kUsers{"people.users",
                           WELKIN_USER_COLUMNS "order by u.created_at desc, u.id desc limit $1 offset $2"};
 constexpr db::Stmt kCountUsers{"people.count_users",
@@ -100,11 +102,12 @@ std::optional<User> find_user(db::Tx& tx, UserId id) {
   return user(rows[0]);
 }
 
-User require_user(db::Tx& tx, UserId id) {
-  auto found = find_user(tx, id);
-  if (!found) throw Error(Errc::not_found, "no_such_user", "User not found");
-  return std::move(*found);
+User require_user(const db::Rows& rows) {
+  if (rows.empty()) throw Error(Errc::not_found, "no_such_user", "User not found");
+  return user(rows[0]);
 }
+
+User require_user(db::Tx& tx, UserId id) { return require_user(tx.exec(kUser, id)); }
 
 People::UserPage users(db::Tx& tx, int limit, std::int64_t offset) {
   People::UserPage page;

@@ -32,6 +32,9 @@ std::optional<Account> find_account(db::Tx& tx, const std::string& key);
 std::optional<Account> find_account(db::Tx& tx, UserId id);
 
 std::optional<User> find_user(db::Tx& tx, UserId id);
+/// The statement behind it, with the id as $1, and what it answered. @throws Error not_found
+extern const db::Stmt kUser;
+User require_user(const db::Rows& rows);
 /// @throws Error not_found `no_such_user`
 User require_user(db::Tx& tx, UserId id);
 People::UserPage users(db::Tx& tx, int limit, std::int64_t offset);

@@ -141,7 +141,7 @@ void NodeWriter::id_member(Member& kept, const char* name, IdKind kind, std::int
 }
 
 Task<std::string> node_json(const Services& services, const Caller& caller, const files::Node& node) {
-  const std::string path = co_await services.files.path(caller, node.id);
+  const std::string path = node.path ? *node.path : co_await services.files.path(caller, node.id);
   std::string json;
   wire::JsonWriter out(json);
   NodeWriter(services.ids, caller, out).node(node, path);

@@ -44,7 +44,7 @@ class Usage(unittest.TestCase):
             self.check(["help", *name.split()], 0, "usage: welkin " + name)
 
     def test_unknown_words_get_a_hint(self):
-        self.check(["sevre"], 2, "there is no command 'sevre' (did you mean 'serve'?)")
+        self.check(["serv"], 2, "there is no command 'serv' (did you mean 'serve'?)")
         self.check(["user", "ad"], 2, "did you mean 'user add'?")
         self.check(["user"], 2, "user list")
         self.check(["quux"], 2, "there is no command 'quux'", "welkin help")

@@ -88,8 +88,10 @@ TEST(Doctor, StoreAndDatabaseBelongTogether) {
   config.data_dir = scratch.path();
   const auto look = [&](std::optional<std::string> id) {
     Findings out;
-    check_store(config, id, out);
-    return worst(out);
+    DatabaseState state;
+    state.store_id = std::move(id);
+    check_store(config, &state, out);
+    return verdict_of(out, "store.id");
   };
   EXPECT_EQ(look(std::nullopt), Verdict::ok);
   EXPECT_EQ(look("one"), Verdict::fault);
@@ -97,6 +99,24 @@ TEST(Doctor, StoreAndDatabaseBelongTogether) {
   EXPECT_EQ(look(std::nullopt), Verdict::ok);
   EXPECT_EQ(look("one"), Verdict::ok);
   EXPECT_EQ(look("two"), Verdict::fault);
+}
+
+TEST(Doctor, ASuspectStoreIsAFaultWhereverItIsNoted) {
+  const Scratch scratch;
+  Config config;
+  config.data_dir = scratch.path();
+  DatabaseState state;
+  const auto look = [&] {
+    Findings out;
+    check_store(config, &state, out);
+    return verdict_of(out, "store.writable");
+  };
+  EXPECT_EQ(look(), Verdict::ok);
+  state.store_suspect = "fdatasync failed";
+  EXPECT_EQ(look(), Verdict::fault);
+  state.store_suspect.reset();
+  scratch.write("store.suspect", "fdatasync failed\n");
+  EXPECT_EQ(look(), Verdict::fault);
 }
 
 TEST(Doctor, DataDirectory) {

@@ -205,6 +205,36 @@ class Operating(unittest.TestCase):
             refused = welkin.run("serve")
             self.assertEqual(1, refused.returncode, "bytes of another store are not served")
 
+    def test_a_suspect_store_stays_so_until_an_operator_has_looked(self):
+        with Welkin() as welkin:
+            welkin.user_add("ada")
+            welkin.start()
+            token, user = welkin.login("ada"), server.server_user()
+            home = welkin.home(token)
+            self.assertEqual(201, welkin.ask("PUT", f"/api/folders/{home}/children/before", b"x" * 100_000, token=token).status)
+            welkin.stop()
+            with open(welkin.data + "/store.suspect", "w", encoding="utf-8") as f:
+                f.write("fdatasync of a chunk failed\n")
+            os.chown(f.name, user.pw_uid, user.pw_gid)
+            for _ in range(2):
+                welkin.start()
+                refused = welkin.ask("PUT", f"/api/folders/{home}/children/after", b"x" * 100_000, token=token)
+                self.assertEqual(503, refused.status, refused.body)
+                names = welkin.ask("GET", f"/api/folders/{home}/listing", token=token).json()["files"]
+                self.assertEqual(["before"], [f["name"] for f in names])
+                self.assertEqual(b"x" * 100_000, welkin.ask("GET", f"/api/files/{names[0]['id']}", token=token).body)
+                ready = welkin.ask("GET", "/ready")
+                self.assertEqual(503, ready.status)
+                doctor = welkin.run("doctor")
+                self.assertEqual(2, doctor.returncode)
+                self.assertRegex(doctor.stdout, r"fault +store\.writable +takes no writes since: fdatasync of a chunk failed")
+                welkin.stop()
+            reset = welkin.run("doctor", "--reset-store", env={"WELKIN_LISTEN": f"127.0.0.1:{server.free_port()}"})
+            self.assertEqual(0, reset.returncode, reset.stdout)
+            welkin.start()
+            self.assertEqual(200, welkin.ask("GET", "/ready").status)
+            self.assertEqual(201, welkin.ask("PUT", f"/api/folders/{home}/children/after", b"x" * 100_000, token=token).status)
+
     def test_tls_healthcheck_and_reload(self):
         with Welkin() as welkin:
             cert, key = self_signed(welkin.parent, "tls", common_name="one.test")

@@ -11,7 +11,8 @@ TEST(Address, ReadsBothFamiliesAndTheirMappedForm) {
   EXPECT_EQ(at("192.0.2.1").text(), "192.0.2.1");
   EXPECT_EQ(at("::ffff:192.0.2.1"), at("192.0.2.1"));
   EXPECT_EQ(at("2001:DB8::1").text(), "2001:db8::1");
-  for (const auto* bad : {"", "1.2.3", "1.2.3.4.5", "256.1.1.1", "01.2.3.4", "1.2.3.4 ", "::1%lo", "[::1]", "a", "1.2.3.4:5"})
+  for (const auto* bad :
+       {"", "1.2.3", "1.2.3.4.5", "256.1.1.1", "01.2.3.4", "1.2.3.4 ", "::1%lo", "[::1]", "a", "1.2.3.4:5"})
     EXPECT_FALSE(parse_address(bad)) << bad;
   EXPECT_FALSE(parse_address(std::string_view("1.2.3.4\0", 8)));
   EXPECT_TRUE(at("127.8.9.1").is_loopback());
@@ -43,7 +44,8 @@ TEST(Network, ContainsByPrefix) {
   EXPECT_FALSE(in("fd00::/8", "fe00::1"));
   EXPECT_TRUE(in("::/0", "10.0.0.1"));
   EXPECT_TRUE(in("10.9.9.9/8", "10.0.0.1")) << "stray host bits are masked";
-  for (const auto* bad : {"", "10.0.0.0/33", "::/129", "10.0.0.0/", "10.0.0.0/-1", "10.0.0.0/8/8", "x/8", "10.0.0.0/08x"})
+  for (const auto* bad :
+       {"", "10.0.0.0/33", "::/129", "10.0.0.0/", "10.0.0.0/-1", "10.0.0.0/8/8", "x/8", "10.0.0.0/08x"})
     EXPECT_FALSE(parse_network(bad)) << bad;
 }
 
@@ -55,19 +57,20 @@ struct Case {
 };
 
 TEST(Forwarding, TakesTheRightMostHopThatIsNoTrustedProxy) {
-  const Networks trusted = {*parse_network("127.0.0.1"), *parse_network("10.0.0.0/8"), *parse_network("fd00::/8")};
+  const Networks trusted = {*parse_network("127.0.0.1"), *parse_network("10.0.0.0/8"),
+                            *parse_network("fd00::/8")};
   const Case cases[] = {
       {"127.0.0.1", "", "", "127.0.0.1"},
       {"127.0.0.1", "192.0.2.1", "", "192.0.2.1"},
-      {"127.0.0.1", "6.6.6.6, 192.0.2.1", "", "192.0.2.1"},                    // a forged first hop
-      {"127.0.0.1", "192.0.2.1, 10.0.0.2", "", "192.0.2.1"},                   // past our second proxy
+      {"127.0.0.1", "6.6.6.6, 192.0.2.1", "", "192.0.2.1"},   // a forged first hop
+      {"127.0.0.1", "192.0.2.1, 10.0.0.2", "", "192.0.2.1"},  // past our second proxy
       {"127.0.0.1", "6.6.6.6, 192.0.2.1, 10.0.0.2, 10.1.1.1", "", "192.0.2.1"},
-      {"127.0.0.1", "10.0.0.7, 10.0.0.2", "", "10.0.0.7"},                     // all trusted: the left-most
+      {"127.0.0.1", "10.0.0.7, 10.0.0.2", "", "10.0.0.7"},  // all trusted: the left-most
       {"127.0.0.1", "192.0.2.1:4711", "", "192.0.2.1"},
       {"127.0.0.1", "[2001:db8::1]:4711", "", "2001:db8::1"},
       {"127.0.0.1", "2001:db8::1", "", "2001:db8::1"},
       {"127.0.0.1", "unknown", "", "127.0.0.1"},
-      {"127.0.0.1", "192.0.2.1, unknown, 10.0.0.2", "", "10.0.0.2"},           // nothing behind nonsense is believed
+      {"127.0.0.1", "192.0.2.1, unknown, 10.0.0.2", "", "10.0.0.2"},  // nothing behind nonsense is believed
       {"127.0.0.1", "192.0.2.1, 10.0.0.2:x", "", "127.0.0.1"},
       {"127.0.0.1", ", ,192.0.2.1,", "", "192.0.2.1"},
       {"127.0.0.1", "", "for=192.0.2.1", "192.0.2.1"},
@@ -76,13 +79,14 @@ TEST(Forwarding, TakesTheRightMostHopThatIsNoTrustedProxy) {
       {"127.0.0.1", "", "for=_hidden", "127.0.0.1"},
       {"127.0.0.1", "", "proto=https", "127.0.0.1"},
       {"127.0.0.1", "192.0.2.1", "for=192.0.2.1", "192.0.2.1"},
-      {"127.0.0.1", "192.0.2.1", "for=6.6.6.6", "127.0.0.1"},                  // one of the two is the client's own
+      {"127.0.0.1", "192.0.2.1", "for=6.6.6.6", "127.0.0.1"},  // one of the two is the client's own
       {"127.0.0.1", "6.6.6.6", "for=192.0.2.1", "127.0.0.1"},
       {"fd00::5", "2001:db8::9", "", "2001:db8::9"},
       {"127.0.0.1", "::ffff:192.0.2.1", "", "192.0.2.1"},
   };
   for (const auto& c : cases)
-    EXPECT_EQ(read_forwarding(at(c.peer), trusted, c.x_forwarded_for, c.forwarded, "").client.text(), c.client)
+    EXPECT_EQ(read_forwarding(at(c.peer), trusted, c.x_forwarded_for, c.forwarded, "").client.text(),
+              c.client)
         << c.x_forwarded_for << " | " << c.forwarded;
 }
 

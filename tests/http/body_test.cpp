@@ -34,11 +34,12 @@ TEST(Body, ArrivesWholeHoweverItIsSent) {
   TestServer server;
   server.start();
   auto client = server.client();
-  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{2047}, std::size_t{2048}, std::size_t{262'144},
-                                 std::size_t{262'145}, std::size_t{3'000'000}}) {
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{2047}, std::size_t{2048},
+                                 std::size_t{262'144}, std::size_t{262'145}, std::size_t{3'000'000}}) {
     const auto body = random_bytes(size);
     EXPECT_EQ(client.request("PUT", "/echo", {}, body).body, body) << size;
-    const auto coded = client.request("PUT", "/echo", {{"Transfer-Encoding", "chunked"}}, chunked(body, 70'001));
+    const auto coded =
+        client.request("PUT", "/echo", {{"Transfer-Encoding", "chunked"}}, chunked(body, 70'001));
     EXPECT_EQ(coded.body, body) << size << " chunked";
   }
   const auto body = random_bytes(5000);
@@ -101,7 +102,8 @@ TEST(Body, LongerThanAnnouncedIsTheNextRequest) {
   TestServer server;
   server.start();
   auto client = server.client();
-  const auto answers = parse_responses(client.raw("PUT /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello and more\r\n"));
+  const auto answers = parse_responses(
+      client.raw("PUT /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello and more\r\n"));
   ASSERT_EQ(answers.size(), 2u);
   EXPECT_EQ(answers[0].body, "hello");
   EXPECT_EQ(answers[1].status, 400);
@@ -136,14 +138,22 @@ TEST(Body, LimitsAreEnforcedBeforeAndWhileReading) {
   EXPECT_EQ(seen, 100'000u);
   EXPECT_EQ(client.request("PUT", "/count", {}, std::string(100'001, 'x')).status, 413);
   EXPECT_EQ(seen, 100'000u) << "refused by its length, before a byte was handed over";
-  EXPECT_EQ(client.request("PUT", "/count", {{"Transfer-Encoding", "chunked"}}, chunked(std::string(100'001, 'x'), 50'000)).status, 413);
+  EXPECT_EQ(client
+                .request("PUT", "/count", {{"Transfer-Encoding", "chunked"}},
+                         chunked(std::string(100'001, 'x'), 50'000))
+                .status,
+            413);
   EXPECT_EQ(client.request("PUT", "/small", {}, "1234567890").status, 204);
   EXPECT_EQ(client.request("PUT", "/small", {}, "12345678901").status, 413);
-  EXPECT_EQ(client.request("PUT", "/small", {{"Transfer-Encoding", "chunked"}}, chunked("12345678901", 3)).status, 413);
+  EXPECT_EQ(
+      client.request("PUT", "/small", {{"Transfer-Encoding", "chunked"}}, chunked("12345678901", 3)).status,
+      413);
   EXPECT_EQ(client.request("PUT", "/large", {}, std::string(300'000, 'x')).body, "300000");
   EXPECT_EQ(client.request("PUT", "/text", {}, "1234567890").body, "1234567890");
   EXPECT_EQ(client.request("PUT", "/text", {}, "12345678901").status, 413);
-  EXPECT_EQ(client.request("PUT", "/text", {{"Transfer-Encoding", "chunked"}}, chunked("12345678901", 3)).status, 413);
+  EXPECT_EQ(
+      client.request("PUT", "/text", {{"Transfer-Encoding", "chunked"}}, chunked("12345678901", 3)).status,
+      413);
 }
 
 TEST(Body, ContinueIsSaidOnlyWhenSomebodyReads) {
@@ -175,7 +185,8 @@ TEST(Body, ContinueIsSaidOnlyWhenSomebodyReads) {
   EXPECT_EQ(client.read_response().status, 404);
 
   client.connect();
-  client.send("GET /hello HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n\r\nGET /hello HTTP/1.1\r\nHost: a\r\n\r\n");
+  client.send(
+      "GET /hello HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n\r\nGET /hello HTTP/1.1\r\nHost: a\r\n\r\n");
   EXPECT_EQ(client.read_response().status, 200) << "no body: nothing to continue";
   EXPECT_EQ(client.read_response().status, 200);
 }
@@ -198,7 +209,8 @@ TEST(Body, HandlersMayReadPartAndAnswer) {
   });
   server.start();
   auto client = server.client();
-  for (int i = 0; i < 5; ++i) EXPECT_EQ(client.request("PUT", "/part", {}, "abc" + std::string(40'000, 'x')).body, "abc");
+  for (int i = 0; i < 5; ++i)
+    EXPECT_EQ(client.request("PUT", "/part", {}, "abc" + std::string(40'000, 'x')).body, "abc");
 }
 
 }  // namespace

@@ -38,7 +38,8 @@ Decoded decode(const std::string& coded, std::size_t step) {
 
 TEST(Chunked, DecodesInAnyPieces) {
   const std::string coded =
-      "5\r\nhello\r\n1;name=\"va;lue\"\r\n,\r\n0006\r\n world\r\n0;last\r\nX-Trailer: 1\r\nY:\r\n\r\nGET / HTTP/1.1";
+      "5\r\nhello\r\n1;name=\"va;lue\"\r\n,\r\n0006\r\n world\r\n0;last\r\nX-Trailer: 1\r\nY:\r\n\r\nGET / "
+      "HTTP/1.1";
   for (std::size_t step = 1; step <= coded.size(); ++step) {
     const auto out = decode(coded, step);
     ASSERT_TRUE(out.finished) << step;

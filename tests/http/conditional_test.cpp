@@ -14,9 +14,11 @@ constexpr auto kAfter = "Sun, 06 Nov 1994 08:49:38 GMT";
 TEST(Etags, Lists) {
   EXPECT_TRUE(parse_etags("*")->any);
   EXPECT_EQ(parse_etags("\"a\"")->tags, std::vector<std::string>{"\"a\""});
-  EXPECT_EQ(parse_etags("\"a\", W/\"b\" ,,\"c,d\"")->tags, (std::vector<std::string>{"\"a\"", "W/\"b\"", "\"c,d\""}));
+  EXPECT_EQ(parse_etags("\"a\", W/\"b\" ,,\"c,d\"")->tags,
+            (std::vector<std::string>{"\"a\"", "W/\"b\"", "\"c,d\""}));
   EXPECT_EQ(parse_etags("\"\"")->tags.size(), 1u);
-  for (const auto* bad : {"", " ", "a", "\"a", "a\"", "\"a\" \"b\"", "*,\"a\"", "w/\"a\"", "W/a", "\"a\"b", "\"a b\"", ","})
+  for (const auto* bad :
+       {"", " ", "a", "\"a", "a\"", "\"a\" \"b\"", "*,\"a\"", "w/\"a\"", "W/a", "\"a\"b", "\"a b\"", ","})
     EXPECT_FALSE(parse_etags(bad)) << bad;
 }
 

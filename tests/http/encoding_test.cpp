@@ -37,11 +37,12 @@ TEST(AcceptEncoding, TheHighestWeightWins) {
 }
 
 TEST(Compressible, TextLikeOnly) {
-  for (const auto* type : {"text/html", "text/plain; charset=utf-8", "application/json", "application/xml", "text/xml",
-                           "image/svg+xml", "application/javascript", "application/manifest+json", "TEXT/CSS"})
+  for (const auto* type :
+       {"text/html", "text/plain; charset=utf-8", "application/json", "application/xml", "text/xml",
+        "image/svg+xml", "application/javascript", "application/manifest+json", "TEXT/CSS"})
     EXPECT_TRUE(is_compressible(type)) << type;
-  for (const auto* type : {"image/png", "application/zip", "application/octet-stream", "application/pdf", "video/mp4",
-                           "text/event-stream", "", "multipart/byteranges", "application/jsonx"})
+  for (const auto* type : {"image/png", "application/zip", "application/octet-stream", "application/pdf",
+                           "video/mp4", "text/event-stream", "", "multipart/byteranges", "application/jsonx"})
     EXPECT_FALSE(is_compressible(type)) << type;
 }
 
@@ -52,12 +53,14 @@ std::string decode(Encoding e, const std::string& coded, bool* whole) {
 TEST(Encoder, WhatGoesInComesOut) {
   std::mt19937 random(3);
   for (const auto e : {Encoding::gzip, Encoding::zstd}) {
-    for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{1000}, std::size_t{70'000}, std::size_t{3'000'000}}) {
+    for (const std::size_t size :
+         {std::size_t{0}, std::size_t{1}, std::size_t{1000}, std::size_t{70'000}, std::size_t{3'000'000}}) {
       std::string body(size, '\0');
       for (auto& c : body) c = static_cast<char>(random() % 20 < 15 ? 'a' + random() % 3 : random());
       std::string coded;
       const auto encoder = make_encoder(e);
-      for (std::size_t at = 0; at < size; at += 10'000) encoder->add(std::string_view(body).substr(at, 10'000), coded);
+      for (std::size_t at = 0; at < size; at += 10'000)
+        encoder->add(std::string_view(body).substr(at, 10'000), coded);
       encoder->finish(coded);
       bool whole = false;
       EXPECT_EQ(decode(e, coded, &whole), body) << to_string(e) << size;

@@ -1,5 +1,5 @@
-// Requests that two parsers in a row could understand differently, or that cost more than they should (checks N-03, N-04,
-// HT-01): each is refused with its status, reaches no handler, and the connection ends.
+// Requests that two parsers in a row could understand differently, or that cost more than they should (checks
+// N-03, N-04, HT-01): each is refused with its status, reaches no handler, and the connection ends.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -96,11 +96,15 @@ std::vector<Abuse> request_lines() {
       {"target of 9,000 bytes", line("GET /" + std::string(9000, 'a') + " HTTP/1.1"), 414},
       {"target of 64 kB", line("GET /" + std::string(65536, 'a') + " HTTP/1.1"), 414},
       {"target of 1 MB", line("GET /" + std::string(1 << 20, 'a') + " HTTP/1.1"), 414},
-      {"query of 10,000 arguments", line("GET /hello?" + [] {
-         std::string q;
-         for (int i = 0; i < 10'000; ++i) q += "a=1&";
-         return q;
-       }() + " HTTP/1.1"), 414},
+      {"query of 10,000 arguments",
+       line("GET /hello?" +
+            [] {
+              std::string q;
+              for (int i = 0; i < 10'000; ++i) q += "a=1&";
+              return q;
+            }() +
+            " HTTP/1.1"),
+       414},
       {"TLS on a plain port", std::string("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11), 400},
       {"SSH", "SSH-2.0-OpenSSH_9.2\r\n", 400},
       {"SMTP", "EHLO a.example\r\n", 400},
@@ -172,8 +176,10 @@ std::vector<Abuse> header_fields() {
 std::vector<Abuse> lengths() {
   const std::string smuggled = "GET /hello HTTP/1.1\r\nHost: a\r\n\r\n";
   return {
-      {"CL and TE", fields("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n") + "0\r\n\r\n" + smuggled, 400},
-      {"TE and CL", fields("Transfer-Encoding: chunked\r\nContent-Length: 5\r\n") + "0\r\n\r\n" + smuggled, 400},
+      {"CL and TE", fields("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n") + "0\r\n\r\n" + smuggled,
+       400},
+      {"TE and CL", fields("Transfer-Encoding: chunked\r\nContent-Length: 5\r\n") + "0\r\n\r\n" + smuggled,
+       400},
       {"TE and CL 0", fields("Transfer-Encoding: chunked\r\nContent-Length: 0\r\n") + "0\r\n\r\n", 400},
       {"two CLs", fields("Content-Length: 0\r\nContent-Length: 33\r\n") + smuggled, 400},
       {"two equal CLs", fields("Content-Length: 5\r\nContent-Length: 5\r\n") + "hello", 400},
@@ -189,25 +195,40 @@ std::vector<Abuse> lengths() {
       {"CL beyond 64 bits", fields("Content-Length: 18446744073709551621\r\n") + "hello", 400},
       {"CL of 2^63", fields("Content-Length: 9223372036854775808\r\n") + "hello", 400},
       {"CL with a NUL", zero(fields("Content-Length: 5@\r\n")) + "hello", 400},
-      {"CL with a vertical tab", fields("Content-Length: \x0b""5\r\n") + "hello", 400},
-      {"CL with a no-break space", fields("Content-Length: \xc2\xa0""5\r\n") + "hello", 400},
+      {"CL with a vertical tab",
+       fields("Content-Length: \x0b"
+              "5\r\n") +
+           "hello",
+       400},
+      {"CL with a no-break space",
+       fields("Content-Length: \xc2\xa0"
+              "5\r\n") +
+           "hello",
+       400},
       {"TE gzip", fields("Transfer-Encoding: gzip\r\n"), 400},
       {"TE identity", fields("Transfer-Encoding: identity\r\n"), 400},
       {"TE gzip, chunked", fields("Transfer-Encoding: gzip, chunked\r\n") + "0\r\n\r\n", 400},
       {"TE chunked, gzip", fields("Transfer-Encoding: chunked, gzip\r\n") + "0\r\n\r\n", 400},
       {"TE chunked, chunked", fields("Transfer-Encoding: chunked, chunked\r\n") + "0\r\n\r\n", 400},
       {"TE twice", fields("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n") + "0\r\n\r\n", 400},
-      {"TE twice, the second identity", fields("Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n") + "0\r\n\r\n", 400},
+      {"TE twice, the second identity",
+       fields("Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n") + "0\r\n\r\n", 400},
       {"TE with a comma", fields("Transfer-Encoding: ,chunked\r\n") + "0\r\n\r\n", 400},
       {"TE in quotes", fields("Transfer-Encoding: \"chunked\"\r\n") + "0\r\n\r\n", 400},
       {"TE with a parameter", fields("Transfer-Encoding: chunked;q=1\r\n") + "0\r\n\r\n", 400},
       {"TE xchunked", fields("Transfer-Encoding: xchunked\r\n") + "0\r\n\r\n", 400},
       {"TE empty", fields("Transfer-Encoding:\r\n") + "0\r\n\r\n", 400},
-      {"TE with a vertical tab", fields("Transfer-Encoding: \x0b""chunked\r\n") + "0\r\n\r\n", 400},
+      {"TE with a vertical tab",
+       fields("Transfer-Encoding: \x0b"
+              "chunked\r\n") +
+           "0\r\n\r\n",
+       400},
       {"TE with a blank before the colon", fields("Transfer-Encoding : chunked\r\n") + "0\r\n\r\n", 400},
       {"TE folded", fields("Transfer-Encoding:\r\n chunked\r\n") + "0\r\n\r\n", 400},
-      {"TE on HTTP/1.0", "POST /echo HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400},
-      {"TE on HTTP/1.0 with CL", "POST /echo HTTP/1.0\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400},
+      {"TE on HTTP/1.0", "POST /echo HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+       400},
+      {"TE on HTTP/1.0 with CL",
+       "POST /echo HTTP/1.0\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400},
   };
 }
 

@@ -32,7 +32,8 @@ TEST(Head, ReadsAnOrdinaryRequest) {
   HeadParser parser;
   parser.reset();
   const std::string bytes =
-      "PROPFIND /webdav/a%20b?x=1 HTTP/1.1\r\nHost: Cloud.example:8443\r\nDepth:1\r\nX-Empty:\r\nAccept: \t a \t\r\n"
+      "PROPFIND /webdav/a%20b?x=1 HTTP/1.1\r\nHost: Cloud.example:8443\r\nDepth:1\r\nX-Empty:\r\nAccept: \t "
+      "a \t\r\n"
       "Content-Length: 17\r\n\r\nrest";
   ASSERT_EQ(parser.parse(bytes), Step::complete);
   EXPECT_EQ(parser.consumed(), bytes.size() - 4);
@@ -49,7 +50,8 @@ TEST(Head, ReadsAnOrdinaryRequest) {
 }
 
 TEST(Head, ComesToTheSameInAnyPieces) {
-  const std::string bytes = "\r\nPUT /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n5\r\n";
+  const std::string bytes =
+      "\r\nPUT /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n5\r\n";
   for (std::size_t cut = 0; cut < bytes.size() - 3; ++cut) {
     HeadParser parser;
     parser.reset();
@@ -65,14 +67,16 @@ TEST(Head, ComesToTheSameInAnyPieces) {
   }
   HeadParser bytewise;
   bytewise.reset();
-  for (std::size_t n = 1; n < bytes.size() - 3; ++n) ASSERT_EQ(bytewise.parse(bytes.substr(0, n)), Step::need_more) << n;
+  for (std::size_t n = 1; n < bytes.size() - 3; ++n)
+    ASSERT_EQ(bytewise.parse(bytes.substr(0, n)), Step::need_more) << n;
   EXPECT_EQ(bytewise.parse(bytes), Step::complete);
 }
 
 TEST(Head, CanBeUsedAgain) {
   HeadParser parser;
   parser.reset();
-  ASSERT_EQ(parser.parse(get("Connection: close\r\nX-A: " + std::string(3000, 'v') + "\r\n")), Step::complete);
+  ASSERT_EQ(parser.parse(get("Connection: close\r\nX-A: " + std::string(3000, 'v') + "\r\n")),
+            Step::complete);
   EXPECT_FALSE(parser.head.keep_alive);
   parser.reset();
   ASSERT_EQ(parser.parse(get("")), Step::complete);
@@ -102,7 +106,8 @@ TEST(Head, AbsoluteFormIsCutDownToItsPath) {
   const auto target = [](const std::string& form, const std::string& host) {
     HeadParser parser;
     parser.reset();
-    if (parser.parse("GET " + form + " HTTP/1.1\r\nHost: " + host + "\r\n\r\n") != Step::complete) return std::string("-");
+    if (parser.parse("GET " + form + " HTTP/1.1\r\nHost: " + host + "\r\n\r\n") != Step::complete)
+      return std::string("-");
     return parser.head.target + " " + parser.head.authority;
   };
   EXPECT_EQ(target("http://a.example/x?y", "a.example"), "/x?y a.example");
@@ -156,17 +161,18 @@ TEST(Head, NonsenseIsRefusedBeforeItsEnd) {
 }
 
 TEST(Head, Authorities) {
-  for (const auto* good : {"a", "a.example", "A-1.example:80", "127.0.0.1:8086", "[::1]", "[fe80::1]:80", "x_y"})
+  for (const auto* good :
+       {"a", "a.example", "A-1.example:80", "127.0.0.1:8086", "[::1]", "[fe80::1]:80", "x_y"})
     EXPECT_TRUE(is_authority(good)) << good;
-  for (const auto* bad : {"", ":80", "a:", "a:b", "a:123456", "a b", "a/b", "a@b", "[::1", "[]", "[::1]80", "[g::1]", "a,b",
-                          "a\\b", "a%41", "::1", "a\"b", "a<b"})
+  for (const auto* bad : {"", ":80", "a:", "a:b", "a:123456", "a b", "a/b", "a@b", "[::1", "[]", "[::1]80",
+                          "[g::1]", "a,b", "a\\b", "a%41", "::1", "a\"b", "a<b"})
     EXPECT_FALSE(is_authority(bad)) << bad;
   EXPECT_EQ(host_of("a.example:80"), "a.example");
   EXPECT_EQ(host_of("[::1]:80"), "[::1]");
 }
 
-/// Beast, an independent parser, must understand what we accept in the same way: whatever the two see differently would be a
-/// gap for smuggling. @return false when it refuses the request, which is no such gap
+/// Beast, an independent parser, must understand what we accept in the same way: whatever the two see
+/// differently would be a gap for smuggling. @return false when it refuses the request, which is no such gap
 bool beast_agrees(const std::string& bytes, const HeadParser& ours) {
   namespace beast = boost::beast;
   namespace http = boost::beast::http;
@@ -204,11 +210,16 @@ TEST(Head, AgreesWithAnotherParserOnMutatedRequests) {
   const std::string seeds[] = {
       "GET /a/b?c=d HTTP/1.1\r\nHost: a.example\r\nAccept: */*\r\nCookie: a=b; c=d\r\n\r\n",
       "PUT /x HTTP/1.1\r\nHost: a\r\nContent-Length: 12\r\nConnection: close\r\n\r\nhello, world",
-      "POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+      "POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nExpect: "
+      "100-continue\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
       "GET http://a/x HTTP/1.0\r\nHost: a\r\nConnection: keep-alive\r\n\r\n",
   };
-  const std::string pieces[] = {"\r", "\n", "\r\n", ":", " ", "\t", ",", "chunked", "Content-Length: 3\r\n", "0", "\0",
-                                "Transfer-Encoding: x\r\n", "\x80", "\x7f", "Host: b\r\n", "HTTP/1.1", "\r\n ", "/"};
+  const std::string pieces[] = {"\r",       "\n",      "\r\n",
+                                ":",        " ",       "\t",
+                                ",",        "chunked", "Content-Length: 3\r\n",
+                                "0",        "\0",      "Transfer-Encoding: x\r\n",
+                                "\x80",     "\x7f",    "Host: b\r\n",
+                                "HTTP/1.1", "\r\n ",   "/"};
   std::mt19937 random(20261130);
   unsigned accepted = 0;
   unsigned agreed = 0;
@@ -217,10 +228,17 @@ TEST(Head, AgreesWithAnotherParserOnMutatedRequests) {
     for (unsigned changes = 1 + random() % 3; changes > 0; --changes) {
       const auto at = random() % bytes.size();
       switch (random() % 4) {
-        case 0: bytes.erase(at, 1 + random() % 3); break;
-        case 1: bytes.insert(at, pieces[random() % std::size(pieces)]); break;
-        case 2: bytes[at] = static_cast<char>(random()); break;
-        default: bytes.insert(at, bytes.substr(random() % bytes.size(), random() % 12));
+        case 0:
+          bytes.erase(at, 1 + random() % 3);
+          break;
+        case 1:
+          bytes.insert(at, pieces[random() % std::size(pieces)]);
+          break;
+        case 2:
+          bytes[at] = static_cast<char>(random());
+          break;
+        default:
+          bytes.insert(at, bytes.substr(random() % bytes.size(), random() % 12));
       }
       if (bytes.empty()) bytes = "G";
     }

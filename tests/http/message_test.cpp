@@ -71,7 +71,8 @@ TEST(Fields, AddingOwnValuesIsSafe) {
 
 TEST(Problem, IsOneShapeOfJson) {
   EXPECT_EQ(error_json(Status::not_found, "no_such_file", "not \"here\"\n", "id-1"),
-            "{\"status\":\"404 Not Found\",\"error\":\"not \\\"here\\\"\\u000a\",\"message\":\"not \\\"here\\\"\\u000a\","
+            "{\"status\":\"404 Not Found\",\"error\":\"not \\\"here\\\"\\u000a\",\"message\":\"not "
+            "\\\"here\\\"\\u000a\","
             "\"error_type\":\"NotFound\",\"slug\":\"no_such_file\",\"request_id\":\"id-1\"}");
   std::string out;
   append_json_string(out, "\xff");

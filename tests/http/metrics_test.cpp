@@ -29,7 +29,9 @@ TEST(Metrics, RendersFamiliesTogetherWithTheirLabels) {
 }
 
 TEST(Metrics, WhatIsGoneIsNotRendered) {
-  { Counter gone("test_gone_total", "x"); }
+  {
+    Counter gone("test_gone_total", "x");
+  }
   EXPECT_EQ(render().find("test_gone_total"), std::string::npos);
 }
 
@@ -47,7 +49,8 @@ TEST(Metrics, CountsFromManyThreads) {
 TEST(Metrics, LabelValuesAreEscaped) {
   EXPECT_EQ(label("a\"b\\c\nd"), "a\\\"b\\\\c\\nd");
   http::route_metrics("test.\"route\"").requests.add();
-  EXPECT_NE(render().find("welkin_http_route_requests_total{route=\"test.\\\"route\\\"\"} 1\n"), std::string::npos);
+  EXPECT_NE(render().find("welkin_http_route_requests_total{route=\"test.\\\"route\\\"\"} 1\n"),
+            std::string::npos);
   EXPECT_EQ(&http::route_metrics("test.same"), &http::route_metrics("test.same"));
 }
 

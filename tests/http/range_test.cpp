@@ -12,7 +12,8 @@ namespace {
 std::string ranges(std::string_view value, std::uint64_t size) {
   try {
     std::string out;
-    for (const auto& s : parse_range(value, size)) out += std::to_string(s.offset) + "+" + std::to_string(s.length) + " ";
+    for (const auto& s : parse_range(value, size))
+      out += std::to_string(s.offset) + "+" + std::to_string(s.length) + " ";
     return out.empty() ? "whole" : out;
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), Errc::range_not_satisfiable);
@@ -32,17 +33,17 @@ TEST(Range, Single) {
 }
 
 TEST(Range, OutsideIs416) {
-  for (const auto* value : {"bytes=1000-", "bytes=1000-2000", "bytes=-0", "bytes=99999999999999999999999-",
-                            "bytes=1000-,-0"})
+  for (const auto* value :
+       {"bytes=1000-", "bytes=1000-2000", "bytes=-0", "bytes=99999999999999999999999-", "bytes=1000-,-0"})
     EXPECT_EQ(ranges(value, 1000), "416") << value;
   EXPECT_EQ(ranges("bytes=0-", 0), "416");
   EXPECT_EQ(ranges("bytes=-5", 0), "416");
 }
 
 TEST(Range, MalformedIsIgnored) {
-  for (const auto* value : {"", "bytes", "bytes=", "bytes=,", "bytes=-", "bytes=a-b", "bytes=5-2", "bytes=1", "items=0-5",
-                            "bytes=0-5;q=1", "bytes=+1-2", "bytes=1-2-3", "bytes=0x1-2", "=0-1", "bytes:0-1",
-                            "bytes=0-1,x", "bytes=0-1,5-2"})
+  for (const auto* value : {"", "bytes", "bytes=", "bytes=,", "bytes=-", "bytes=a-b", "bytes=5-2", "bytes=1",
+                            "items=0-5", "bytes=0-5;q=1", "bytes=+1-2", "bytes=1-2-3", "bytes=0x1-2", "=0-1",
+                            "bytes:0-1", "bytes=0-1,x", "bytes=0-1,5-2"})
     EXPECT_EQ(ranges(value, 1000), "whole") << value;
 }
 

@@ -30,12 +30,13 @@ TEST(ReplyHead, CarriesTheDefaults) {
   const auto out = render({}, head);
   EXPECT_TRUE(out.starts_with("HTTP/1.1 200 OK\r\n")) << out;
   EXPECT_TRUE(out.ends_with("\r\n\r\n"));
-  for (const auto* line :
-       {"Content-Type: text/plain\r\n", "Content-Length: 12\r\n", "Date: D\r\n", "X-Request-Id: R\r\n",
-        "X-Content-Type-Options: nosniff\r\n", "X-Frame-Options: DENY\r\n", "Referrer-Policy: no-referrer\r\n",
-        "Permissions-Policy: ", "Cross-Origin-Resource-Policy: same-origin\r\n",
-        "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'\r\n",
-        "Cache-Control: private, no-store\r\n"})
+  for (const auto* line : {"Content-Type: text/plain\r\n", "Content-Length: 12\r\n", "Date: D\r\n",
+                           "X-Request-Id: R\r\n", "X-Content-Type-Options: nosniff\r\n",
+                           "X-Frame-Options: DENY\r\n", "Referrer-Policy: no-referrer\r\n",
+                           "Permissions-Policy: ", "Cross-Origin-Resource-Policy: same-origin\r\n",
+                           "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'; base-uri "
+                           "'none'; form-action 'none'\r\n",
+                           "Cache-Control: private, no-store\r\n"})
     EXPECT_EQ(count(out, line), 1u) << line;
   EXPECT_EQ(count(out, "Strict-Transport-Security"), 0u);
   EXPECT_EQ(count(out, "Connection"), 0u);

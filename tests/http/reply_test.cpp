@@ -32,7 +32,8 @@ TEST(Reply, StreamsInChunksOrUntilTheEnd) {
   server.get("/stream", [&body](http::Request& rq, http::Reply& rp) -> Task<> {
     const auto step = std::stoul(rq.query("step").value());
     co_await rp.begin(http::Status::ok, "application/json", std::nullopt);
-    for (std::size_t at = 0; at < body.size(); at += step) co_await rp.write(std::string_view(body).substr(at, step));
+    for (std::size_t at = 0; at < body.size(); at += step)
+      co_await rp.write(std::string_view(body).substr(at, step));
     co_await rp.end();
   });
   server.start();
@@ -43,7 +44,8 @@ TEST(Reply, StreamsInChunksOrUntilTheEnd) {
     EXPECT_TRUE(answer.complete);
     EXPECT_EQ(answer.body, body) << step;
   }
-  const auto old = parse_response(client.raw("GET /stream?step=1000 HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"));
+  const auto old =
+      parse_response(client.raw("GET /stream?step=1000 HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"));
   EXPECT_FALSE(old.chunked);
   EXPECT_EQ(old.header("connection"), "close");
   EXPECT_EQ(old.body, body);
@@ -65,7 +67,8 @@ TEST(Reply, FlushLetsTheFirstPageOut) {
     go_on = false;
     auto client = server.client();
     client.connect();
-    client.send("GET /pages HTTP/1.1\r\nHost: a\r\n" + (coding.empty() ? "" : "Accept-Encoding: " + coding + "\r\n") + "\r\n");
+    client.send("GET /pages HTTP/1.1\r\nHost: a\r\n" +
+                (coding.empty() ? "" : "Accept-Encoding: " + coding + "\r\n") + "\r\n");
     std::string received;
     // Chunk by chunk until the first page can be read.
     const auto text = [&] {
@@ -141,7 +144,8 @@ TEST(Reply, AFileThatEndsEarlyIsAnErrorNeverPadding) {
 TEST(Reply, CompressesTextWhenAskedAndWorthIt) {
   TestServer server;
   const auto body = json_like(50'000);
-  const auto add = [&](const std::string& path, std::string type, std::string content, HeaderList headers = {}) {
+  const auto add = [&](const std::string& path, std::string type, std::string content,
+                       HeaderList headers = {}) {
     server.get(path, [=](http::Request&, http::Reply& rp) -> Task<> {
       for (const auto& [name, value] : headers) rp.set(name, value);
       co_await rp.send(http::Status::ok, type, content);
@@ -188,7 +192,8 @@ TEST(Reply, CompressesTextWhenAskedAndWorthIt) {
   EXPECT_FALSE(client.get("/png", {{"Accept-Encoding", "gzip"}}).has("vary"));
   EXPECT_TRUE(client.get("/noise", {{"Accept-Encoding", "gzip"}}).has("vary"));
   EXPECT_FALSE(client.get("/json", {{"Accept-Encoding", "gzip;q=0"}}).has("content-encoding"));
-  EXPECT_EQ(client.get("/vary", {{"Accept-Encoding", "gzip"}}).all("vary"), (std::vector<std::string>{"Cookie", "Accept-Encoding"}));
+  EXPECT_EQ(client.get("/vary", {{"Accept-Encoding", "gzip"}}).all("vary"),
+            (std::vector<std::string>{"Cookie", "Accept-Encoding"}));
   EXPECT_EQ(client.get("/vary-all", {{"Accept-Encoding", "gzip"}}).all("vary").size(), 1u);
 }
 
@@ -208,7 +213,8 @@ TEST(Reply, StatusesWithoutBodies) {
   server.get("/204", [](http::Request&, http::Reply& rp) -> Task<> {
     co_await rp.send(http::Status::no_content, "text/plain", "never sent");
   });
-  server.get("/304", [](http::Request&, http::Reply& rp) -> Task<> { co_await rp.send(http::Status::not_modified); });
+  server.get("/304",
+             [](http::Request&, http::Reply& rp) -> Task<> { co_await rp.send(http::Status::not_modified); });
   server.get("/200", [](http::Request&, http::Reply& rp) -> Task<> { co_await rp.send(http::Status::ok); });
   server.get("/close", [](http::Request&, http::Reply& rp) -> Task<> {
     rp.close_after();

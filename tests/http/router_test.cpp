@@ -7,8 +7,8 @@
 #include <stdexcept>
 
 #include "http/path.hpp"
-#include "http/request_state.hpp"
 #include "http/reply_state.hpp"
+#include "http/request_state.hpp"
 #include "http/settings.hpp"
 #include "welkin/core/error.hpp"
 
@@ -197,14 +197,16 @@ TEST_F(RouterTest, RefusesRoutesThatDoNotSayWhatTheyAre) {
   const Route good{Method::get, "/a", "a", Access::open, "-", "-"};
   EXPECT_NO_THROW(add(good));
   EXPECT_THROW(add(good), std::logic_error) << "exists";
-  EXPECT_THROW(add({.method = Method::get, .pattern = "/b", .name = "b", .resource = "-", .action = "-"}), std::logic_error);
+  EXPECT_THROW(add({.method = Method::get, .pattern = "/b", .name = "b", .resource = "-", .action = "-"}),
+               std::logic_error);
   EXPECT_THROW(add({Method::get, "/c", "c", Access::open, "", "-"}), std::logic_error);
   EXPECT_THROW(add({Method::get, "/d", "d", Access::open, "-", ""}), std::logic_error);
   EXPECT_THROW(add({Method::get, "/e", "", Access::open, "-", "-"}), std::logic_error);
   EXPECT_THROW(add({Method::other, "/f", "f", Access::open, "-", "-"}), std::logic_error);
   for (const auto* pattern : {"a", "/{", "/{}", "/{*}", "/{*a}/b", "/{a"})
     EXPECT_THROW(add({Method::get, pattern, "x", Access::open, "-", "-"}), std::logic_error) << pattern;
-  EXPECT_THROW(router.scope({}).on({Method::get, "/g", "g", Access::open, "-", "-"}, Handler()), std::logic_error);
+  EXPECT_THROW(router.scope({}).on({Method::get, "/g", "g", Access::open, "-", "-"}, Handler()),
+               std::logic_error);
   EXPECT_EQ(router.routes().size(), 1u);
 }
 

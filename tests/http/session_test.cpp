@@ -1,4 +1,5 @@
-// A connection's life: keep-alive, pipelining, versions, paths, ids, methods and what happens when handlers fail.
+// A connection's life: keep-alive, pipelining, versions, paths, ids, methods and what happens when handlers
+// fail.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -78,7 +79,8 @@ TEST(Session, ALargeUnreadBodyClosesInsteadOfBeingSwallowed) {
   server.start();
   auto client = server.client();
   client.connect();
-  client.send("PUT /refuse HTTP/1.1\r\nHost: a\r\nContent-Length: 10000000\r\n\r\n" + std::string(100'000, 'x'));
+  client.send("PUT /refuse HTTP/1.1\r\nHost: a\r\nContent-Length: 10000000\r\n\r\n" +
+              std::string(100'000, 'x'));
   const auto answer = client.read_response();
   EXPECT_EQ(answer.status, 403);
   EXPECT_EQ(answer.header("connection"), "close");
@@ -124,8 +126,9 @@ TEST(Session, ConnectionCloseIsObeyed) {
   TestServer server;
   server.start();
   auto client = server.client();
-  const auto answers = parse_responses(client.raw("GET /hello HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
-                                                  "GET /hello HTTP/1.1\r\nHost: a\r\n\r\n"));
+  const auto answers =
+      parse_responses(client.raw("GET /hello HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+                                 "GET /hello HTTP/1.1\r\nHost: a\r\n\r\n"));
   ASSERT_EQ(answers.size(), 1u);
   EXPECT_EQ(answers[0].header("connection"), "close");
 }
@@ -152,11 +155,20 @@ TEST(Session, PathsAreDecodedOnceAndTricksRefused) {
   EXPECT_EQ(client.get("/p/" + std::string(8000, 'a')).body.size(), 8002u);
   EXPECT_EQ(client.get("/p?x=%C3%A4&y=+").status, 200);
   const unsigned before = server.handled;
-  for (const auto* path :
-       {"/p/..", "/p/../hello", "/p/./x", "/p/%2e%2e/x", "/p/.%2E/x", "/p/%2e", "/p/a%2fb", "/p/..%2f..%2fetc%2fpasswd",
-        "/p/%00", "/p/a%00.txt", "/p/%0d%0aX:y", "/p/%c0%ae%c0%ae/x", "/p/%c0%af", "/p/%e0%80%ae", "/p/%ff", "/p/%ed%a0%80",
-        "/p/%", "/p/%2", "/p/%gg", "/p/%u002e", "/p/\xff", "/%2e%2e/%2e%2e/etc/passwd", "/p/%7f", "/p/%c2%9b", "/hello?a=%",
-        "/hello?a=%ff", "/hello?%00"}) {
+  for (const auto* path : {"/p/..",        "/p/../hello",
+                           "/p/./x",       "/p/%2e%2e/x",
+                           "/p/.%2E/x",    "/p/%2e",
+                           "/p/a%2fb",     "/p/..%2f..%2fetc%2fpasswd",
+                           "/p/%00",       "/p/a%00.txt",
+                           "/p/%0d%0aX:y", "/p/%c0%ae%c0%ae/x",
+                           "/p/%c0%af",    "/p/%e0%80%ae",
+                           "/p/%ff",       "/p/%ed%a0%80",
+                           "/p/%",         "/p/%2",
+                           "/p/%gg",       "/p/%u002e",
+                           "/p/\xff",      "/%2e%2e/%2e%2e/etc/passwd",
+                           "/p/%7f",       "/p/%c2%9b",
+                           "/hello?a=%",   "/hello?a=%ff",
+                           "/hello?%00"}) {
     const auto answer = client.get(path);
     EXPECT_EQ(answer.status, 400) << path;
     EXPECT_EQ(nlohmann::json::parse(answer.body).value("error_type", ""), "BadRequest") << path;
@@ -170,7 +182,8 @@ TEST(Session, RequestIdsComeFromTheClientIfSane) {
   server.start();
   auto client = server.client();
   EXPECT_EQ(client.get("/hello", {{"X-Request-Id", "abc-1._"}}).header("x-request-id"), "abc-1._");
-  for (const auto* bad : {"a b", "a\"b", "", "<script>", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}) {
+  for (const auto* bad :
+       {"a b", "a\"b", "", "<script>", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}) {
     const auto id = client.get("/hello", {{"X-Request-Id", bad}}).header("x-request-id");
     EXPECT_EQ(id.size(), 36u) << bad;
   }
@@ -335,9 +348,10 @@ TEST(Session, QueriesCookiesAndParameters) {
   TestServer server;
   server.get("/q/{id}", [](http::Request& rq, http::Reply& rp) -> Task<> {
     std::string out = rq.param("id");
-    out += "|" + rq.query("a").value_or("-") + "|" + std::string(rq.cookie("c")) + "|" + std::string(rq.cookie("d")) + "|" +
-           std::string(rq.raw_path()) + "|" + std::string(rq.raw_query()) + "|" + rq.client_address() + "|" + rq.limit_key() +
-           "|" + (rq.is_secure() ? "secure" : "plain") + "|" + rq.base_url();
+    out += "|" + rq.query("a").value_or("-") + "|" + std::string(rq.cookie("c")) + "|" +
+           std::string(rq.cookie("d")) + "|" + std::string(rq.raw_path()) + "|" +
+           std::string(rq.raw_query()) + "|" + rq.client_address() + "|" + rq.limit_key() + "|" +
+           (rq.is_secure() ? "secure" : "plain") + "|" + rq.base_url();
     co_await rp.send(http::Status::ok, "text/plain", out);
   });
   server.start();
@@ -346,8 +360,9 @@ TEST(Session, QueriesCookiesAndParameters) {
             "x y|1 2|1|2|/q/x%20y|a=1+2|127.0.0.1|127.0.0.1|plain|http://h.example:1");
   EXPECT_EQ(client.get("/q/1", {{"Cookie", "c=1"}, {"Cookie", "d=3"}, {"Host", "h"}}).body,
             "1|-|1|3|/q/1||127.0.0.1|127.0.0.1|plain|http://h");
-  EXPECT_NE(client.raw("GET /q/1 HTTP/1.0\r\n\r\n").find("|http://127.0.0.1:" + std::to_string(server.port())),
-            std::string::npos);
+  EXPECT_NE(
+      client.raw("GET /q/1 HTTP/1.0\r\n\r\n").find("|http://127.0.0.1:" + std::to_string(server.port())),
+      std::string::npos);
 }
 
 }  // namespace

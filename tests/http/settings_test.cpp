@@ -23,8 +23,9 @@ TEST(Settings, BaseUrlGivesPathAndHost) {
 }
 
 TEST(Settings, UnusableValuesAreNamed) {
-  for (const auto* url : {"cloud.example", "ftp://x", "https://", "https:///a", "https://a b/", "https://a/../b", "https://a/b?c",
-                          "https://a/%2e", "https://u@a/", "https://a//b", "https://a/b#c"}) {
+  for (const auto* url :
+       {"cloud.example", "ftp://x", "https://", "https:///a", "https://a b/", "https://a/../b",
+        "https://a/b?c", "https://a/%2e", "https://u@a/", "https://a//b", "https://a/b#c"}) {
     Config config;
     config.base_url = url;
     EXPECT_THROW(Settings{config}, std::runtime_error) << url;
@@ -63,7 +64,8 @@ TEST(Listen, HostAndPort) {
   EXPECT_EQ(parse_listen("*:80").host, "");
   EXPECT_EQ(parse_listen(":80").host, "");
   EXPECT_EQ(parse_listen("localhost:80").host, "localhost");
-  for (const auto* bad : {"", "80", "a:", "a:b", "a:65536", "::1:80", "a:-1"}) EXPECT_THROW(parse_listen(bad), std::runtime_error) << bad;
+  for (const auto* bad : {"", "80", "a:", "a:b", "a:65536", "::1:80", "a:-1"})
+    EXPECT_THROW(parse_listen(bad), std::runtime_error) << bad;
 }
 
 TEST(RequestId, SaneOnesAreTakenOver) {

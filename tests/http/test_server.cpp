@@ -28,11 +28,12 @@ TestServer::TestServer(unsigned threads) : io_(threads) {
 TestServer::~TestServer() { stop(); }
 
 void TestServer::on(http::Method method, const std::string& path, http::Handler handler) {
-  router_.scope({}).on({method, path, "test" + path + std::string(to_string(method)), http::Access::open, "-", "-"},
-                       [this, handler = std::move(handler)](http::Request& rq, http::Reply& rp) {
-                         ++handled;
-                         return handler(rq, rp);
-                       });
+  router_.scope({}).on(
+      {method, path, "test" + path + std::string(to_string(method)), http::Access::open, "-", "-"},
+      [this, handler = std::move(handler)](http::Request& rq, http::Reply& rp) {
+        ++handled;
+        return handler(rq, rp);
+      });
 }
 
 std::uint16_t TestServer::start() {

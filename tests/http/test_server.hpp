@@ -20,7 +20,9 @@ class TestServer {
 
   http::Router& router() { return router_; }
   /// A route under `path` for GET.
-  void get(const std::string& path, http::Handler handler) { on(http::Method::get, path, std::move(handler)); }
+  void get(const std::string& path, http::Handler handler) {
+    on(http::Method::get, path, std::move(handler));
+  }
   void on(http::Method method, const std::string& path, http::Handler handler);
 
   std::uint16_t start();

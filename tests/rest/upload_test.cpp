@@ -1,3 +1,8 @@
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
 #include "rest/api.hpp"
 #include "welkin/core/crypto.hpp"
 #include "welkin/core/text.hpp"
@@ -217,6 +222,7 @@ TEST_F(Upload, ChecksPreconditions) {
 TEST_F(Upload, OneOfTwoRacersWinsAName) {
   std::atomic<int> created = 0, refused = 0;
   std::vector<std::thread> racers;
+  racers.reserve(8);
   for (int i = 0; i < 8; ++i) {
     racers.emplace_back([&, i] {
       auto mine = server.as(alice);
@@ -307,6 +313,96 @@ TEST_F(Upload, NeverPassesTheQuota) {
   EXPECT_EQ(theirs.send("PUT", child(home, "rest"), {}, std::string(40'000, 'x')).status, 201);
   EXPECT_EQ(server.number("select used_bytes from drives where owner_id = " + std::to_string(poor.id.value)),
             100'000);
+}
+
+TEST_F(Upload, CarriesWhatOutgrowsABatchOfChunks) {
+  // 70 MiB that nobody announced: more than the chunks that are made durable together, each of its own bytes.
+  std::string body(70 << 20, '\0');
+  std::uint64_t state = 88'172'645'463'325'252ull;
+  for (std::size_t i = 0; i + 8 <= body.size(); i += 8) {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    std::memcpy(body.data() + i, &state, 8);
+  }
+  HttpClient client(server.port());
+  client.connect();
+  client.send("PUT " + child(root_id, "big") + " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " +
+              alice.token + "\r\nTransfer-Encoding: chunked\r\nRepr-Digest: " + digest_field(body) +
+              "\r\n\r\n");
+  for (std::size_t at = 0; at < body.size(); at += 1 << 20) {
+    ASSERT_TRUE(client.send("100000\r\n" + body.substr(at, 1 << 20) + "\r\n"));
+  }
+  client.send("0\r\n\r\n");
+  const auto made = client.read_response();
+  ASSERT_EQ(made.status, 201) << made.body;
+  const std::string url = "/api/files/" + json_of(made)["id"].get<std::string>();
+  // To the end of the connection, and parsed once.
+  const auto get = [&](const std::string& range) {
+    return test::parse_response(HttpClient(server.port())
+                                    .raw("GET " + url + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n" +
+                                         range + "Authorization: Bearer " + alice.token + "\r\n\r\n"));
+  };
+  EXPECT_TRUE(get("").body == body);
+  const auto part = get("Range: bytes=40000000-45000000\r\n");
+  EXPECT_EQ(part.status, 206);
+  EXPECT_TRUE(part.body == body.substr(40'000'000, 5'000'001));
+  EXPECT_EQ(server.number("select count(*) from uploads where user_id = " + std::to_string(alice.id.value)),
+            0);
+  EXPECT_EQ(server.number("select used_bytes from drives where owner_id = " + std::to_string(alice.id.value)),
+            70 << 20);
+}
+
+TEST_F(Upload, ABrokenBodyLeavesTheOldContentAndNoFiles) {
+  TestServer own;
+  const auto user = own.user("alice");
+  const auto home = own.folder_id(own.home(user));
+  const std::string old(2 << 20, 'o');
+  ASSERT_EQ(own.as(user).send("PUT", child(home, "f"), {}, old).status, 201);
+  const auto files = own.stored_files();
+  {
+    HttpClient client(own.port());
+    client.connect();
+    client.send("PUT " + child(home, "f") + " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + user.token +
+                "\r\nContent-Length: 9000000\r\n\r\n" + std::string(5 << 20, 'n'));
+    client.finish_sending();
+    client.read_response();
+  }
+  const auto listed = json_of(own.as(user).get("/api/files"));
+  ASSERT_EQ(listed.size(), 1u);
+  EXPECT_TRUE(own.as(user).get("/api/files/" + listed[0]["id"].get<std::string>()).body == old);
+  EXPECT_EQ(own.number("select count(*) from versions"), 0);
+  for (int i = 0; i < 100 && own.stored_files() != files; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_EQ(own.stored_files(), files);
+}
+
+TEST_F(Upload, AReaderSeesOldOrNewNeverAMixture) {
+  const auto made = api.send("PUT", child(root_id, "f"), {}, std::string(200'000, 'a'));
+  const std::string url = "/api/files/" + json_of(made)["id"].get<std::string>();
+  std::atomic<bool> stop = false;
+  std::atomic<int> mixed = 0, reads = 0;
+  std::vector<std::thread> readers;
+  readers.reserve(2);
+  for (int i = 0; i < 2; ++i) {
+    readers.emplace_back([&, i] {
+      auto mine = server.as(alice);
+      while (!stop) {
+        const auto got = mine.get(url, i == 0 ? HeaderList{} : HeaderList{{"Range", "bytes=0-199999"}});
+        const bool whole =
+            got.body.size() == 200'000 && got.body.find_first_not_of(got.body[0]) == std::string::npos;
+        if (got.status / 100 != 2 || !whole) ++mixed;
+        ++reads;
+      }
+    });
+  }
+  for (char c = 'b'; c <= 'z'; ++c) {
+    EXPECT_EQ(api.send("PUT", url + "/content", {}, std::string(200'000, c)).status, 200);
+  }
+  stop = true;
+  for (auto& reader : readers) reader.join();
+  EXPECT_EQ(mixed, 0) << "of " << reads;
+  EXPECT_GT(reads, 0);
 }
 
 }  // namespace

@@ -143,6 +143,7 @@ struct HttpClient::Impl {
   SSL_SESSION* session = nullptr;  // of the last connection, offered to the next
   std::string buffer;              // received and not yet taken
   bool ended = false;
+  bool clean = false;
 
   Impl(std::uint16_t p, HttpClientOptions o) : port(p), options(std::move(o)) {
     std::signal(SIGPIPE, SIG_IGN);  // OpenSSL writes without MSG_NOSIGNAL
@@ -174,6 +175,7 @@ struct HttpClient::Impl {
     fd = -1;
     buffer.clear();
     ended = false;
+    clean = false;
   }
 
   void connect() {
@@ -228,6 +230,11 @@ struct HttpClient::Impl {
       }
     }
     ssl = SSL_new(context);
+    if (options.tls_version != 0) {
+      SSL_set_min_proto_version(ssl, options.tls_version);
+      SSL_set_max_proto_version(ssl, options.tls_version);
+      SSL_set_security_level(ssl, 0);  // old versions are refused by the server or not at all
+    }
     SSL_set_tlsext_host_name(ssl, options.server_name.c_str());
     if (!options.alpn.empty()) {
       std::string wire;
@@ -272,6 +279,7 @@ struct HttpClient::Impl {
       if (n <= 0) {
         const int why = SSL_get_error(ssl, static_cast<int>(n));
         ended = why != SSL_ERROR_WANT_READ && !(why == SSL_ERROR_SYSCALL && errno == EAGAIN);
+        clean = why == SSL_ERROR_ZERO_RETURN;
       }
     } else {
       do n = ::recv(fd, buffer.data() + old, bytes_max, 0);
@@ -372,6 +380,8 @@ bool HttpClient::closed_by_server() {
   while (impl_->fill()) impl_->buffer.clear();
   return impl_->ended;
 }
+
+bool HttpClient::ended_cleanly() const { return impl_->clean; }
 
 std::string HttpClient::alpn() const {
   const unsigned char* name = nullptr;

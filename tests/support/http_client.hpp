@@ -30,14 +30,15 @@ struct HttpResponse {
 };
 
 struct HttpClientOptions {
-  std::string host = "127.0.0.1";  // numeric address to connect to
-  bool tls = false;
-  std::string ca_file;                    // TLS: verify against this; empty: accept anything
+  std::string host = "127.0.0.1";         // numeric address to connect to
+  bool tls = false;                       //
+  std::string ca_file = "";               // TLS: verify against this; empty: accept anything
   std::string server_name = "localhost";  // TLS: SNI
-  std::vector<std::string> alpn;  // TLS: protocols offered, in order; empty: the extension is not sent
+  int tls_version = 0;                    // TLS: TLS1_2_VERSION and the like, no other; 0: the newest
+  std::vector<std::string> alpn = {};  // TLS: protocols offered, in order; empty: the extension is not sent
   std::chrono::milliseconds timeout{10'000};  // for each wait on the socket
   int receive_buffer_bytes = 0;               // SO_RCVBUF; 0: the system's
-  std::string source;                         // local address to bind (127.0.0.2); empty: any
+  std::string source = "";                    // local address to bind (127.0.0.2); empty: any
 };
 
 /// Throws std::runtime_error when it cannot connect; answers say themselves whether they are complete.
@@ -73,6 +74,8 @@ class HttpClient {
   /// Whether the server has closed: waits for the end of the stream, at most the timeout; bytes received are
   /// dropped.
   bool closed_by_server();
+  /// TLS: whether the end came with close_notify, so that nobody can have cut it short.
+  bool ended_cleanly() const;
   /// The negotiated ALPN protocol, TLS version ("TLSv1.3") and whether the session was resumed.
   std::string alpn() const;
   std::string tls_version() const;

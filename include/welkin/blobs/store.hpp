@@ -9,6 +9,7 @@
 
 #include "welkin/blobs/vfs.hpp"
 #include "welkin/core/bytes.hpp"
+#include "welkin/core/clock.hpp"
 #include "welkin/core/config.hpp"
 #include "welkin/core/id.hpp"
 #include "welkin/core/task.hpp"
@@ -37,7 +38,11 @@ struct Sealed {
   UploadId upload;                                     // set when earlier batches were recorded under it
   std::uint64_t size_bytes = 0;
   std::uint32_t crc32 = 0;
-  Sha256 sha256{};                                     // of the whole body
+  Sha256 sha256{};                                     // of the whole body; all zero: not known
+  struct Outcome {
+    std::vector<PlacedChunk> surplus;                  // files whose hash had a row already
+  };
+  std::shared_ptr<Outcome> outcome;                    // set by record, again on each run; read by committed
   bool is_inline() const { return std::holds_alternative<Bytes>(body); }
 };
 
@@ -53,19 +58,24 @@ class Sink {
   virtual std::uint64_t size_bytes() const = 0;
 };
 
+inline constexpr std::size_t kViewPartsMax = 4'096;  // about 4 GiB
+
 /// How to read a content, loaded in the transaction that checked the right to it.
 struct ContentView {
   ContentId id;
   std::uint64_t size_bytes = 0;
+  std::uint32_t crc32 = 0;
+  Sha256 sha256{};                         // all zero: not known yet
   Bytes inline_body;                       // when the content is inline
   struct Part {
     ChunkId id;
     Sha256 sha256;
     std::uint64_t offset;                  // in the content
     std::uint32_t size_bytes;
-    bool verified;                         // hash seen good within a day
+    Micros verified_at;                    // when the hash was last seen good; 0: not since it was stored
   };
-  std::vector<Part> parts;                 // those that overlap the slice asked for, in order
+  /// Those that overlap the slice asked for, in order; at most kViewPartsMax: `send` loads further ones as it goes.
+  std::vector<Part> parts;
 };
 
 class Store {
@@ -76,6 +86,8 @@ class Store {
     unsigned gc_grace_seconds = 86'400;
     std::size_t io_threads = 4;                    // cut, hash, write, read
     std::size_t sync_threads = 8;                  // fdatasync, fsync
+    unsigned orphan_seconds = 86'400;              // what the sweeper leaves alone at least
+    const Clock* clock = nullptr;                  // nullptr: the system's
   };
   /// Makes directories and store.id on first use (fsynced), checks that the database knows the same store id, that
   /// spool and blobs are one file system, and that no other process has the store open for this data directory twice.
@@ -90,6 +102,7 @@ class Store {
     /// Called at most once, when the body outgrows one batch (64 chunks): makes the `uploads` row its chunks hang on.
     std::function<Task<UploadId>()> upload;
   };
+  /// Sinks end before their store does. @throws Error no_space, unavailable `store_read_only`
   std::unique_ptr<Sink> sink(SinkOptions options);
 
   /// Inserts contents (and chunks, references) for sealed bodies, inside the caller's transaction and before it takes
@@ -110,6 +123,10 @@ class Store {
   /// The whole of a content in memory; for small ones. @throws Error too_large
   Task<Bytes> read_all(const ContentView& content, std::size_t bytes_max);
 
+  /// For whoever ends an upload without a content: queues its chunks for the collector and takes them from it. The
+  /// uploads row stays the caller's.
+  void release(db::Tx& tx, UploadId upload);
+
   /// One turn of the collector: contents past their grace, then chunks, at most `batch_max` of each. Blocks.
   /// @return how many chunks left the disk
   unsigned collect(std::size_t batch_max = 200);
@@ -117,11 +134,15 @@ class Store {
   unsigned sweep();
 
   /// False after a failed fsync, EIO or a read-only remount: writes answer 503 `store_read_only`, reads go on.
-  /// Only `reset_suspect` (welkin doctor --reset-store) clears it.
+  /// Kept over restarts; only `reset_suspect` (welkin doctor --reset-store) clears it.
   bool writable() const;
   std::string suspect_reason() const;
+  /// For an operator who has looked at the disk. The next start of the server takes writes again.
+  /// @return the reason that stood there; nullopt: the store was sound
+  static std::optional<std::string> reset_suspect(db::Db& db, const Options& options);
   Space space();
 
+  /// Ends the threads after what they have in hand. Idempotent; before the io_contexts are destroyed.
   void close();
 
   struct Impl;

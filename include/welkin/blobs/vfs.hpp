@@ -1,12 +1,14 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "welkin/core/bytes.hpp"
+#include "welkin/core/clock.hpp"
 
 namespace welkin::blobs {
 
@@ -23,10 +25,18 @@ struct Space {
   std::uint64_t free_bytes = 0, total_bytes = 0, free_inodes = 0;
 };
 
-/// Thrown by Vfs calls. `no_space` is ENOSPC or EDQUOT at create or write; everything else is `io`.
+/// What a look at a file tells without reading it.
+struct Stat {
+  std::uint64_t size_bytes = 0;
+  Micros changed_at = 0;  // the later of mtime and ctime: when bytes or name last changed
+};
+
+/// Thrown by Vfs calls. `no_space` is ENOSPC or EDQUOT at create or write; `io` means that the device or file system
+/// itself failed or turned read-only (EIO, EROFS, EUCLEAN ...) or holds something else where a chunk should be, and is not
+/// to be trusted; `other` that this call could not be done and a later one may (EMFILE, EACCES ...).
 class VfsError : public std::exception {
  public:
-  enum class Kind : std::uint8_t { no_space, exists, io };
+  enum class Kind : std::uint8_t { no_space, exists, io, other };
   VfsError(Kind kind, std::string what) : kind_(kind), what_(std::move(what)) {}
   Kind kind() const noexcept { return kind_; }
   const char* what() const noexcept override { return what_.c_str(); }
@@ -54,10 +64,12 @@ class Vfs {
   virtual void write(VfsFile& file, std::uint64_t at, ByteView bytes) = 0;
   virtual std::size_t read(VfsFile& file, std::uint64_t at, std::span<std::byte> out) = 0;
   virtual void start_writeback(VfsFile& file) = 0;               // a hint, never a durability step
+  virtual void prefetch(VfsFile& file, std::uint64_t at, std::uint64_t length) = 0;  // a hint
   virtual SyncResult sync(VfsFile& file) = 0;                    // at most once per file; failure is final
   virtual void place(const std::string& spool_name, Area to, const std::string& name) = 0;  // rename, never replaces
   virtual bool exists(Area area, const std::string& name) = 0;
-  virtual std::optional<std::uint64_t> size(Area area, const std::string& name) = 0;
+  virtual Stat stat(VfsFile& file) = 0;
+  virtual std::optional<Stat> stat(Area area, const std::string& name) = 0;  // nullopt: no such file
   virtual bool remove(Area area, const std::string& name) = 0;   // false: was not there
   virtual SyncResult sync_dir(Area area) = 0;
   virtual std::vector<std::string> list(Area area, const std::string& after, std::size_t limit) = 0;  // in byte order

@@ -15,50 +15,60 @@
 #include "welkin/core/task.hpp"
 #include "welkin/db/db.hpp"
 
-/// Drives, folders, files. Every call takes the Caller and goes through the gate (files/rights): what he may not read
-/// is not_found, what he may read but not change is forbidden.
+/// Drives, folders, files. Every call takes the Caller and goes through the gate (files/rights): what he may
+/// not read is not_found, what he may read but not change is forbidden.
 namespace welkin::files {
 
 enum class Kind : std::uint8_t { file = 1, folder = 2 };
 
 struct Node {
   NodeId id;
-  NodeId parent;                 // 0: a drive's root
+  NodeId parent;  // 0: a drive's root
   DriveId drive;
   Kind kind = Kind::file;
   std::string name;              // NFC; of a personal root: ""
   std::uint64_t size_bytes = 0;  // a folder: the sum below it
   Micros modified_at = 0, created_at = 0;
-  std::string mime_type;         // files
-  std::string etag;              // lower-case hex, without quotes; a folder's rises with every change below it
-  ContentId content;             // files
+  std::string mime_type;  // files
+  std::string etag;       // lower-case hex, without quotes; a folder's rises with every change below it
+  ContentId content;      // files
   std::optional<Sha256> sha256;  // files, when known
   UserId author;
-  std::string author_name;       // "" when gone
-  std::int32_t rights = 0;       // the caller's, after the limits of his credential
+  std::string author_name;  // "" when gone
+  std::int32_t rights = 0;  // the caller's, after the limits of his credential
+  // "/a/b" from the drive's root, "" where the caller may not see the way; set on nodes that were asked for
+  // one by one.
+  std::optional<std::string> path;
   bool is_folder() const { return kind == Kind::folder; }
   bool is_root() const { return !parent; }
 };
 
 enum class OrderBy : std::uint8_t { name, type, modified_at, created_at, size };
 
-/// A page of a listing in the order of the API: folders first, then by folded name, then name; or by the other keys.
+/// A page of a listing in the order of the API: folders first, then by folded name, then name; or by the
+/// other keys.
 struct ListQuery {
   OrderBy order_by = OrderBy::name;
   bool reverse = false;
   bool folders = true, files = true;
   int limit = 50;
-  std::string after;             // opaque `next` of the page before; "" for the first
+  std::string after;  // opaque `next` of the page before; "" for the first
 };
 struct Page {
   std::vector<Node> items;
-  std::string next;              // "" on the last page
-  std::string version;           // changes when anything shown could have changed: for ETag and 304
+  std::string next;     // "" on the last page
+  std::string version;  // changes when anything shown could have changed: for ETag and 304
 };
 
 /// What a write demands of the target's present state.
 struct Expect {
-  enum class Kind : std::uint8_t { anything, must_be_new, must_exist, etag_is, etag_is_not } kind = Kind::anything;
+  enum class Kind : std::uint8_t {
+    anything,
+    must_be_new,
+    must_exist,
+    etag_is,
+    etag_is_not
+  } kind = Kind::anything;
   std::vector<std::string> etags;  // without quotes
 };
 
@@ -66,7 +76,7 @@ struct Expect {
 struct Target {
   NodeId parent;
   std::string name;
-  NodeId file;                   // set: replace the content of this file, whatever it is called then
+  NodeId file;  // set: replace the content of this file, whatever it is called then
 };
 
 struct Written {
@@ -80,9 +90,11 @@ struct Opened {
 };
 
 /// Names: 1..255 bytes of UTF-8 after NFC, no '/', '\\', NUL or control characters, not "." or "..".
-/// @return the NFC form. @throws Error invalid `bad_name`, its text "Invalid folder name '<x>': ..." or "... file name ..."
+/// @return the NFC form. @throws Error invalid `bad_name`, its text "Invalid folder name '<x>': ..." or "...
+/// file name ..."
 std::string require_name(std::string_view name, Kind kind);
-/// From the client's type when it is specific, else from the first bytes, else from the extension, else octet-stream.
+/// From the client's type when it is specific, else from the first bytes, else from the extension, else
+/// octet-stream.
 std::string choose_mime_type(std::string_view client_type, ByteView head, std::string_view name);
 
 class Files;
@@ -93,19 +105,19 @@ class Upload {
   virtual ~Upload() = default;
   /// @throws Error quota_exceeded, no_space as soon as it is known
   virtual Task<> write(ByteView block) = 0;
-  /// Commits; returns when the bytes and the node are on stable storage. Rights, locks, preconditions, quota and the
-  /// name's state are checked again under the drive's lock.
+  /// Commits; returns when the bytes and the node are on stable storage. Rights, locks, preconditions, quota
+  /// and the name's state are checked again under the drive's lock.
   virtual Task<Written> finish() = 0;
 };
 
 struct UploadOptions {
   Target target;
-  std::optional<std::uint64_t> size_hint;      // Content-Length
-  std::string mime_type;                       // as the client says; "" unknown
-  std::optional<Micros> modified_at;           // client's mtime (X-OC-MTime)
+  std::optional<std::uint64_t> size_hint;  // Content-Length
+  std::string mime_type;                   // as the client says; "" unknown
+  std::optional<Micros> modified_at;       // client's mtime (X-OC-MTime)
   Expect expect;
-  bool overwrite = true;                       // false: a taken name is conflict `exists`
-  std::optional<Sha256> sha256;                // declared digest; mismatch: invalid `digest_mismatch`, nothing stored
+  bool overwrite = true;         // false: a taken name is conflict `exists`
+  std::optional<Sha256> sha256;  // declared digest; mismatch: invalid `digest_mismatch`, nothing stored
   std::vector<db::Uuid> lock_tokens;
 };
 
@@ -126,7 +138,8 @@ class Files {
   Task<std::vector<Node>> ancestors(Caller caller, NodeId id);
   /// "/a/b" from the drive's root; "" where the caller may not see the way.
   Task<std::string> path(Caller caller, NodeId id);
-  /// @throws Error not_found; invalid `not_a_folder`, `bad_cursor` never (an unusable `after` is the first page);
+  /// @throws Error not_found; invalid `not_a_folder`, `bad_cursor` never (an unusable `after` is the first
+  /// page);
   ///         unprocessable `too_many_to_sort` for type and created_at above kSortedChildrenMax
   Task<Page> list(Caller caller, NodeId folder, ListQuery query);
   static constexpr std::int64_t kSortedChildrenMax = 20'000;
@@ -139,7 +152,8 @@ class Files {
   // --- changing
   /// @throws Error conflict `exists`, not_found, forbidden, locked
   Task<Node> create_folder(Caller caller, NodeId parent, std::string name);
-  /// Renames and moves in one step; an unset member stays. @throws Error conflict `exists`, invalid `into_itself`,
+  /// Renames and moves in one step; an unset member stays. @throws Error conflict `exists`, invalid
+  /// `into_itself`,
   ///         forbidden `is_root`, not_found
   struct Move {
     std::optional<NodeId> parent;

@@ -1,0 +1,216 @@
+#include "blobs/impl.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <stdexcept>
+
+#include "blobs/posix_vfs.hpp"
+#include "welkin/core/crypto.hpp"
+#include "welkin/core/log.hpp"
+#include "welkin/core/metrics.hpp"
+#include "welkin/core/text.hpp"
+
+namespace welkin::blobs {
+namespace {
+
+constexpr std::size_t kQueueMax = 8'192;  // a body has at most three jobs queued
+constexpr const char* kIdKey = "store.id";
+constexpr const char* kSuspectKey = "store.suspect";
+
+metrics::Counter chunks_stored("welkin_chunks_stored_total", "chunk files made durable");
+metrics::Counter bytes_stored("welkin_chunk_bytes_stored_total", "bytes in chunk files made durable");
+
+constexpr db::Stmt kSetting{"blobs.setting", "select value from settings where key = $1"};
+constexpr db::Stmt kKeepSetting{"blobs.keep_setting",
+                                "insert into settings (key, value) values ($1, $2) on conflict (key) do nothing"};
+constexpr db::Stmt kDropSetting{"blobs.drop_setting", "delete from settings where key = $1"};
+constexpr db::Stmt kAnyChunk{"blobs.any_chunk", "select 1 from chunks limit 1"};
+
+std::optional<std::string> setting(db::Tx& tx, const char* key) {
+  const auto rows = tx.exec(kSetting, key);
+  return rows.empty() ? std::nullopt : std::optional(rows[0].str(0));
+}
+
+std::string new_uuid() {
+  Bytes bytes(16);
+  crypto::random_bytes(bytes);
+  bytes[6] = (bytes[6] & std::byte{0x0f}) | std::byte{0x40};
+  bytes[8] = (bytes[8] & std::byte{0x3f}) | std::byte{0x80};
+  std::string out = text::hex(bytes);
+  for (const std::size_t at : {8u, 13u, 18u, 23u}) out.insert(at, "-");
+  return out;
+}
+
+std::size_t open_files_for_spool() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return 1 << 16;
+  return std::max<std::size_t>(64, static_cast<std::size_t>(limit.rlim_cur) / 4);
+}
+
+}  // namespace
+
+std::optional<std::string> Store::reset_suspect(db::Db& db, const Options& options) {
+  auto reason = DataDir::suspect_reason(options.data_dir);
+  auto known = db.write_now([](db::Tx& tx) {
+    auto value = setting(tx, kSuspectKey);
+    tx.exec(kDropSetting, kSuspectKey);
+    return value;
+  });
+  DataDir::clear_suspect(options.data_dir);
+  return reason ? reason : known;
+}
+
+void count_stored(std::size_t chunks, std::uint64_t bytes) {
+  chunks_stored.add(chunks);
+  bytes_stored.add(bytes);
+}
+
+Store::Impl::Impl(db::Db& database, Options wanted, std::unique_ptr<Vfs> given)
+    : db(database),
+      options(std::move(wanted)),
+      clock(options.clock ? options.clock : &system_clock),
+      data(options.data_dir),
+      vfs(given ? std::move(given) : std::make_unique<PosixVfs>(options.data_dir)),
+      rows(db),
+      health([this](const std::string& reason) { keep_suspect(reason); }),
+      space(*vfs, options.disk_floor_bytes),
+      open_files_max(open_files_for_spool()),
+      io("blobs-io", std::max<std::size_t>(2, options.io_threads), kQueueMax),
+      sync("blobs-sync", std::max<std::size_t>(1, options.sync_threads), kQueueMax),
+      ground{*vfs, rows, health, living,
+             [this](std::size_t n, const std::function<void(std::size_t)>& f) { fan_out(n, f); },
+             [](const std::string& text) { log::warn("chunk store: {}", text); }},
+      ids(rows),
+      sweeper(ground, Sweeper::Limits{.orphan_seconds = options.orphan_seconds}) {
+  check_store_id();
+  recall_suspect();
+  try_rename();
+}
+
+Store::Impl::~Impl() { close(); }
+
+void Store::Impl::close() {
+  // Work on the io pool hands on to the sync pool and back; what can no longer be handed on fails its body.
+  io.join();
+  sync.join();
+}
+
+void Store::Impl::check_store_id() {
+  const auto on_disk = data.store_id();
+  const auto [known, any_chunk] = db.write_now([](db::Tx& tx) {
+    return std::pair(setting(tx, kIdKey), !tx.exec(kAnyChunk).empty());
+  });
+  const std::string& path = data.path();
+  if (on_disk && known) {
+    if (*on_disk == *known) return;
+    throw std::runtime_error("the data directory " + path + " belongs to another database (store " + *on_disk +
+                             ", the database knows " + *known + ")");
+  }
+  // One side is new. It may be made to fit only while nothing hangs on the other: an empty database would sweep away
+  // every chunk, an empty directory would lose them all.
+  if (on_disk && !data.has_no_chunks())
+    throw std::runtime_error("the data directory " + path + " holds chunks of a store that this database does not know");
+  if (known && any_chunk)
+    throw std::runtime_error("the data directory " + path + " is empty, but the database refers to chunks; is the right"
+                             " directory mounted?");
+  const std::string id = on_disk ? *on_disk : known ? *known : new_uuid();
+  if (!on_disk) data.set_store_id(id);
+  const auto kept = db.write_now([&](db::Tx& tx) {
+    tx.exec(kKeepSetting, kIdKey, id);
+    return *setting(tx, kIdKey);
+  });
+  if (kept != id) throw std::runtime_error("another server is setting up this database with another data directory");
+}
+
+void Store::Impl::recall_suspect() {
+  auto reason = DataDir::suspect_reason(data.path());
+  if (!reason) reason = db.read_now([](db::Tx& tx) { return setting(tx, kSuspectKey); });
+  if (!reason) return;
+  log::error("the chunk store is read-only, as it was before: {}", *reason);
+  health.remember(*reason);
+}
+
+void Store::Impl::keep_suspect(const std::string& reason) {
+  log::error("the chunk store is read-only from now on: {}", reason);
+  // Twice, since the disk that holds the first is the one that failed.
+  const bool on_disk = DataDir::set_suspect(data.path(), reason);
+  bool in_database = false;
+  try {
+    db.write_now([&](db::Tx& tx) { tx.exec(kKeepSetting, kSuspectKey, reason); });
+    in_database = true;
+  } catch (const std::exception& e) {
+    log::error("this could not be noted in the database: {}", e.what());
+  }
+  if (!on_disk && !in_database) log::error("this will be forgotten at a restart: check the disk first");
+}
+
+/// What every body needs must work: rename from the spool to blobs/ without replacing anything.
+void Store::Impl::try_rename() {
+  const std::string name = "trial";
+  const Area spool{Area::Kind::spool, 0}, target{Area::Kind::blobs, 0};
+  std::optional<VfsError> failure;
+  try {
+    vfs->remove(spool, name);
+    vfs->remove(target, name);
+    vfs->create(spool, name);
+    vfs->place(name, target, name);
+    vfs->remove(target, name);
+  } catch (const VfsError& e) {
+    failure = e;
+  }
+  if (!failure) return;
+  switch (failure->kind()) {
+    case VfsError::Kind::no_space:
+      return;  // reading goes on
+    case VfsError::Kind::io:
+      health.suspect(failure->what());
+      return;
+    default:
+      throw std::runtime_error("the data directory " + data.path() + " cannot hold chunks: " + failure->what());
+  }
+}
+
+void Store::Impl::fan_out(std::size_t n, const std::function<void(std::size_t)>& f) {
+  struct Shared {
+    std::mutex mutex;
+    std::condition_variable done;
+    std::size_t next = 0, running = 0;
+  };
+  const auto shared = std::make_shared<Shared>();
+  // `f` is touched only by those that got an index, and this call returns after all of them.
+  const auto work = [shared, n, &f] {
+    std::unique_lock lock(shared->mutex);
+    while (shared->next < n) {
+      const std::size_t i = shared->next++;
+      ++shared->running;
+      lock.unlock();
+      f(i);
+      lock.lock();
+      --shared->running;
+    }
+    shared->done.notify_all();
+  };
+  for (std::size_t i = 1; i < std::min(n, sync.threads()); ++i) sync.post(work);
+  work();
+  std::unique_lock lock(shared->mutex);
+  shared->done.wait(lock, [&] { return shared->next >= n && shared->running == 0; });
+}
+
+std::size_t Store::Impl::batch_chunks() const {
+  return living.size() < open_files_max ? kBatchChunks : kBatchChunks / 8;
+}
+
+void Store::Impl::look_at_space() {
+  if (space.is_stale()) io.post([this] { space.refresh(); });
+}
+
+void Store::Impl::remove_in_background(std::vector<PlacedChunk> chunks) {
+  if (chunks.empty()) return;
+  // When the queue is full they are left to the sweeper.
+  io.post([this, chunks = std::move(chunks)] { remove_placed(ground, chunks); });
+}
+
+}  // namespace welkin::blobs

@@ -1,0 +1,201 @@
+#include "blobs/reader.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "blobs/crc32.hpp"
+#include "welkin/core/error.hpp"
+#include "welkin/core/log.hpp"
+#include "welkin/core/metrics.hpp"
+
+namespace welkin::blobs {
+namespace {
+
+constexpr std::size_t kReadBytes = 256 << 10;
+
+metrics::Counter damaged_chunks("welkin_chunks_damaged_total", "reads that met a missing or damaged chunk");
+metrics::Counter verified_chunks("welkin_chunks_verified_total", "chunks hashed before they were sent");
+
+Sha256 to_sha256(ByteView bytes) {
+  Sha256 out{};
+  std::transform(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(std::min(bytes.size(), out.size())),
+                 out.begin(), [](std::byte b) { return static_cast<std::uint8_t>(b); });
+  return out;
+}
+
+Error damaged() { return {Errc::internal, "content_damaged", "stored bytes are missing or damaged"}; }
+
+std::string shown(const ContentView::Part& part) { return chunk_file_name(part.sha256, part.id); }
+
+Sha256 hash_file(Vfs& vfs, VfsFile& file) {
+  thread_local Bytes buffer(kReadBytes);
+  crypto::Sha256Stream hash;
+  for (std::uint64_t at = 0;;) {
+    const std::size_t n = vfs.read(file, at, buffer);
+    hash.update(ByteView(buffer).first(n));
+    at += n;
+    if (n < buffer.size()) return hash.finish();
+  }
+}
+
+}  // namespace
+
+ContentView load_view(db::Tx& tx, ContentId content, Slice slice) {
+  static constexpr db::Stmt kView{"blobs.view", R"(
+    select c.size, c.crc32, c.sha256, c.n_chunks, b.body
+      from contents c left join inline_bodies b on b.content_id = c.id where c.id = $1)"};
+  const auto rows = tx.exec(kView, content);
+  if (rows.empty()) throw Error(Errc::not_found, "not_found", "there is no such content");
+  const auto row = rows[0];
+  ContentView view;
+  view.id = content;
+  view.size_bytes = static_cast<std::uint64_t>(row.i64(0));
+  view.crc32 = static_cast<std::uint32_t>(row.i32(1));
+  if (!row.is_null(2)) view.sha256 = to_sha256(row.bytes(2));
+  if (row.i32(3) > 0) {
+    const std::uint64_t end = slice.offset + std::min(slice.length, std::numeric_limits<std::uint64_t>::max() - slice.offset);
+    view.parts = load_parts(tx, content, slice.offset, std::min(end, view.size_bytes), kViewPartsMax);
+    return view;
+  }
+  if (!row.is_null(4)) {
+    const ByteView body = row.bytes(4);
+    view.inline_body.assign(body.begin(), body.end());
+  }
+  if (view.inline_body.size() == view.size_bytes && crc32(0, view.inline_body) == view.crc32) return view;
+  damaged_chunks.add();
+  log::error("the inline body of content {} is damaged", content.value);
+  throw damaged();
+}
+
+std::vector<ContentView::Part> load_parts(db::Tx& tx, ContentId content, std::uint64_t from, std::uint64_t to,
+                                          std::size_t limit) {
+  static constexpr db::Stmt kParts{"blobs.parts", R"(
+    select p.off, c.id, c.sha256, c.size, c.verified_at
+      from content_chunks p join chunks c on c.id = p.chunk_id
+     where p.content_id = $1 and p.off < $3
+       and p.off >= coalesce((select max(off) from content_chunks where content_id = $1 and off <= $2), 0)
+     order by p.off limit $4)"};
+  std::vector<ContentView::Part> out;
+  if (from >= to) return out;
+  const auto rows = tx.exec(kParts, content, static_cast<std::int64_t>(from), static_cast<std::int64_t>(to),
+                            static_cast<std::int64_t>(limit));
+  out.reserve(static_cast<std::size_t>(rows.size()));
+  for (const auto row : rows)
+    out.push_back({.id = row.id<ChunkId>(1),
+                   .sha256 = to_sha256(row.bytes(2)),
+                   .offset = static_cast<std::uint64_t>(row.i64(0)),
+                   .size_bytes = static_cast<std::uint32_t>(row.i32(3)),
+                   .verified_at = row.opt_timestamp(4).value_or(0)});
+  return out;
+}
+
+std::optional<SoundChunk> open_sound(Store::Impl& store, const ContentView::Part& part, Slice piece) {
+  std::string trouble;
+  std::optional<VfsError> failure;
+  try {
+    auto file = store.vfs->open(area_of(part.id), chunk_file_name(part.sha256, part.id));
+    if (file) {
+      const Stat stat = store.vfs->stat(**file);
+      const Micros now = store.now();
+      if (stat.size_bytes != part.size_bytes) {
+        trouble = "has a wrong size";
+      } else if (store.verified.is_good(part.id, stat, part.verified_at, now)) {
+        store.vfs->prefetch(**file, piece.offset, piece.length);
+        return SoundChunk{part, std::move(*file)};
+      } else if (hash_file(*store.vfs, **file) == part.sha256) {
+        verified_chunks.add();
+        store.verified.add(part.id, stat, now);
+        return SoundChunk{part, std::move(*file)};
+      } else {
+        trouble = "does not have its hash";
+      }
+    } else {
+      trouble = "is missing";
+    }
+  } catch (const VfsError& e) {
+    failure = e;
+  }
+  if (failure && failure->kind() == VfsError::Kind::other) {
+    log::error("chunk store: {}", failure->what());
+    throw Error(Errc::unavailable, "busy", "the server could not read its disk", 1);
+  }
+  damaged_chunks.add();
+  log::error("chunk {} {}", shown(part), failure ? failure->what() : trouble);
+  return std::nullopt;
+}
+
+Slice within(const ContentView::Part& chunk, Slice slice) {
+  const std::uint64_t from = std::max(slice.offset, chunk.offset);
+  const std::uint64_t to = std::min(slice.offset + slice.length, chunk.offset + chunk.size_bytes);
+  return {from - chunk.offset, to - from};
+}
+
+// -- ChunkReader
+
+ChunkReader::ChunkReader(Store::Impl& store, const ContentView& content, Slice slice)
+    : store_(store), content_(content.id), slice_(slice), at_(slice.offset), end_(slice.offset + slice.length), parts_(content.parts) {
+  // The view may hold more than this slice, before and behind.
+  while (next_ < parts_.size() && parts_[next_].offset + parts_[next_].size_bytes <= at_) ++next_;
+}
+
+/// @return false at the end of the slice; afterwards parts_[next_] is the chunk at at_
+Task<bool> ChunkReader::fill() {
+  if (at_ >= end_) co_return false;
+  if (next_ == parts_.size()) {
+    const std::uint64_t from = at_;
+    parts_ = co_await store_.db.read([&](db::Tx& tx) { return load_parts(tx, content_, from, end_, kViewPartsMax); });
+    next_ = 0;
+  }
+  const bool fits = next_ < parts_.size() && parts_[next_].offset <= at_ &&
+                    at_ < parts_[next_].offset + parts_[next_].size_bytes;
+  if (!fits) {
+    damaged_chunks.add();
+    log::error("content {} has no chunk at {}", content_.value, at_);
+    throw damaged();
+  }
+  co_return true;
+}
+
+void ChunkReader::look_ahead() {
+  if (ahead_ || next_ == parts_.size() || parts_[next_].offset >= end_) return;
+  const auto ahead = std::make_shared<Ahead>();
+  const bool queued = store_.io.post([&store = store_, ahead, part = parts_[next_], piece = within(parts_[next_], slice_)] {
+    try {
+      ahead->chunk = open_sound(store, part, piece);
+    } catch (...) {
+      ahead->failure = std::current_exception();
+    }
+    ahead->done.set();
+  });
+  if (!queued) throw Error(Errc::unavailable, "busy", "the server is busy", 1);
+  ahead_ = ahead;
+}
+
+/// The list is read once more: a repair may have moved the content to a sound copy meanwhile.
+Task<SoundChunk> ChunkReader::second_look(ContentView::Part part) {
+  const auto now = co_await store_.db.read(
+      [&](db::Tx& tx) { return load_parts(tx, content_, part.offset, part.offset + part.size_bytes, 2); });
+  const bool moved = now.size() == 1 && now[0].id != part.id && now[0].offset == part.offset &&
+                     now[0].size_bytes == part.size_bytes && now[0].sha256 == part.sha256;
+  if (!moved) throw damaged();
+  auto chunk = co_await store_.io.run([&] { return open_sound(store_, now[0], within(now[0], slice_)); });
+  if (!chunk) throw damaged();
+  co_return std::move(*chunk);
+}
+
+Task<std::optional<SoundChunk>> ChunkReader::next() {
+  if (!co_await fill()) co_return std::nullopt;
+  look_ahead();
+  const auto ahead = std::exchange(ahead_, nullptr);
+  const ContentView::Part part = parts_[next_];
+  co_await ahead->done.wait();
+  if (ahead->failure) std::rethrow_exception(ahead->failure);
+  std::optional<SoundChunk> chunk = std::move(ahead->chunk);
+  if (!chunk) chunk = co_await second_look(part);
+  ++next_;
+  at_ = part.offset + part.size_bytes;
+  look_ahead();
+  co_return chunk;
+}
+
+}  // namespace welkin::blobs

@@ -1,0 +1,60 @@
+#pragma once
+#include <memory>
+
+#include "blobs/impl.hpp"
+#include "welkin/core/event.hpp"
+
+namespace welkin::blobs {
+
+/// The contents row and, when it is in chunks, the first page of those that overlap `slice`.
+/// @throws Error not_found
+ContentView load_view(db::Tx& tx, ContentId content, Slice slice);
+
+/// Chunks of `content` that overlap [from, to), in order, at most `limit`.
+std::vector<ContentView::Part> load_parts(db::Tx& tx, ContentId content, std::uint64_t from, std::uint64_t to,
+                                          std::size_t limit);
+
+/// An open chunk file whose bytes are known to be right.
+struct SoundChunk {
+  ContentView::Part part;
+  File file;
+};
+
+/// The part of `chunk` that lies in `slice`, with offsets in the chunk.
+Slice within(const ContentView::Part& chunk, Slice slice);
+
+/// Opens and, unless it was seen good within a day, hashes a chunk, of which `piece` will be read. Blocks: on pool
+/// threads.
+/// @return nullopt when it is missing or damaged, which is logged and counted
+/// @throws Error unavailable `busy`
+std::optional<SoundChunk> open_sound(Store::Impl& store, const ContentView::Part& part, Slice piece);
+
+/// Reads the chunks of one slice in order, opening and checking the next one while the last is being sent.
+class ChunkReader {
+ public:
+  ChunkReader(Store::Impl& store, const ContentView& content, Slice slice);
+  /// The next chunk; nullopt at the end. @throws Error internal `content_damaged`; unavailable `busy`
+  Task<std::optional<SoundChunk>> next();
+
+ private:
+  struct Ahead {
+    Event done;
+    std::optional<SoundChunk> chunk;
+    std::exception_ptr failure;
+  };
+
+  Task<bool> fill();
+  void look_ahead();
+  Task<SoundChunk> second_look(ContentView::Part part);
+
+  Store::Impl& store_;
+  const ContentId content_;
+  const Slice slice_;
+  std::uint64_t at_;  // lies in the next chunk
+  const std::uint64_t end_;
+  std::vector<ContentView::Part> parts_;
+  std::size_t next_ = 0;     // in parts_
+  std::shared_ptr<Ahead> ahead_;  // of parts_[next_]
+};
+
+}  // namespace welkin::blobs
