@@ -33,7 +33,7 @@ struct Bench {
         "create table bench (id bigint generated always as identity primary key, parent bigint not null,"
         "  size bigint not null, mtime bigint not null, name text collate \"C\" not null);"
         "insert into bench (parent, size, mtime, name)"
-        " select p, i * 17, i * 1000003, md5(i::text || p) || '.txt' from generate_series(1, 5) p,"
+        " select p, i * 17, i::bigint * 1000003, md5(i::text || p) || '.txt' from generate_series(1, 5) p,"
         " generate_series(1, " +
         std::to_string(kRows) + ") i; create unique index on bench (parent, name); analyze bench");
     db.attach_pipeline(io);
