@@ -222,19 +222,19 @@ CREATE FUNCTION public.fold_name(t text) RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     AS $$ select lower(public.unaccent('public.unaccent'::regdictionary, t) collate "default") $$;
 
-CREATE FUNCTION public.gate(p_node bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, OUT chain bigint[], OUT drive integer, OUT live boolean, OUT rights integer) RETURNS record
+CREATE FUNCTION public.gate(p_node bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, OUT chain bigint[], OUT drive integer, OUT live boolean, OUT rights integer, OUT names text[]) RETURNS record
     LANGUAGE plpgsql STABLE
     AS $$
 declare carriers bigint[]; top bigint;
 begin
   with recursive up as (
-    select id, parent_id, flags, drive_id, 0 depth from nodes where id = p_node
+    select id, parent_id, flags, drive_id, name, 0 depth from nodes where id = p_node
     union all
-    select n.id, n.parent_id, n.flags, n.drive_id, up.depth + 1
+    select n.id, n.parent_id, n.flags, n.drive_id, n.name, up.depth + 1
       from up cross join lateral (select * from nodes x where x.id = up.parent_id offset 0) n)
   select array_agg(up.id order by up.depth), max(up.id) filter (where up.parent_id is null),
-         array_agg(up.id) filter (where up.flags & 1 = 1), max(up.drive_id)
-    into chain, top, carriers, drive from up;
+         array_agg(up.id) filter (where up.flags & 1 = 1), max(up.drive_id), array_agg(up.name order by up.depth desc)
+    into chain, top, carriers, drive, names from up;
   rights := 0;
   live := exists (select from drives d where d.id = drive and d.root_id = top);
   if chain is null then return; end if;
@@ -1057,6 +1057,8 @@ CREATE UNIQUE INDEX uploads_by_dir ON public.uploads USING btree (user_id, clien
 CREATE INDEX uploads_by_drive ON public.uploads USING btree (drive_id);
 
 CREATE INDEX uploads_due ON public.uploads USING btree (expires_at);
+
+CREATE INDEX users_admins ON public.users USING btree (id) WHERE is_admin;
 
 CREATE INDEX users_by_age ON public.users USING btree (created_at DESC, id DESC);
 

@@ -24,7 +24,7 @@ certificate() {
     -days 1 -subj /CN=localhost >/dev/null 2>&1
 }
 
-# start_nginx PORT [tls]: serves $folder/www
+# start_nginx PORT [tls]: serves $folder/www, sets $nginx_pid
 start_nginx() {
   local tls=""
   [ "${2:-}" = tls ] && tls="ssl_certificate $folder/cert.pem; ssl_certificate_key $folder/key.pem;"
@@ -46,7 +46,8 @@ http {
 }
 CONF
   nginx -p "$folder" -c "$folder/nginx.conf" -e "$folder/error.log" &
-  children+=($!)
+  nginx_pid=$!
+  children+=("$nginx_pid")
   for _ in $(seq 50); do
     (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null && return
     sleep 0.1
@@ -68,5 +69,9 @@ start_welkin() {
   welkin_port=$(cat "$out")
 }
 
-# cpu_seconds PID: user and system time so far
-cpu_seconds() { awk -v hz="$(getconf CLK_TCK)" '{ print ($14 + $15) / hz }' "/proc/$1/stat"; }
+# cpu_seconds PID: user and system time so far, of the process and of its children
+cpu_seconds() {
+  local pid all="/proc/$1/stat"
+  for pid in $(cat "/proc/$1/task/"*/children 2>/dev/null); do all="$all /proc/$pid/stat"; done
+  cat $all | awk -v hz="$(getconf CLK_TCK)" '{ sum += $14 + $15 } END { print sum / hz }'
+}

@@ -15,6 +15,7 @@ namespace welkin::http {
 void Request::State::clear() {
   head.clear();
   raw_path = raw_query = {};
+  segments.clear();
   trailing_slash = false;
   route = nullptr;
   captures.clear();

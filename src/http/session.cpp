@@ -1,5 +1,7 @@
 #include "http/session.hpp"
 
+#include <utility>
+
 #include "http/access_log.hpp"
 #include "http/http_metrics.hpp"
 #include "http/path.hpp"
@@ -68,7 +70,7 @@ Task<HeadParser::Step> Session::read_head() {
   parser_.reset();
   // On a new connection the deadline of the accept stands; a kept-alive one gets a new one with the first
   // byte.
-  bool timed = false;
+  bool timed = std::exchange(fresh_, false);
   for (;;) {
     if (!connection_.received().empty()) {
       const auto step = parser_.parse(connection_.received());

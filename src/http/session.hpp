@@ -63,6 +63,7 @@ class Session {
   Request::State request_;
   Reply::State reply_;
   Ticks idle_since_{};
+  bool fresh_ = true;  // no request has begun yet
 };
 
 }  // namespace welkin::http

@@ -5,7 +5,7 @@
  * it survives a loss of power. What must hold at all times: a chunk that is referred to is live, its file is there, and
  * its name is durable.
  *
- * Each macro below plants one mistake; run.sh proves that every one of them is refuted:
+ * Each macro below plants one mistake; chunk_lifecycle_test.py proves that every one of them is refuted:
  *   REUSE_DYING    a dying row is taken up again
  *   UNLINK_EARLY   the file goes before `dying` is committed
  *   SWEEP_UNLINKS  the sweeper removes files without giving them a row

@@ -25,9 +25,11 @@ def may_act_as_root():
     return shutil.which("sudo") is not None and subprocess.run(["sudo", "-n", "true"], capture_output=True, check=False).returncode == 0
 
 
+SUDO = [] if os.geteuid() == 0 else ["sudo", "-n"]
+
+
 def as_root(*command, **how):
-    prefix = [] if os.geteuid() == 0 else ["sudo", "-n"]
-    return subprocess.run([*prefix, *command], check=True, capture_output=True, text=True, **how)
+    return subprocess.run([*SUDO, *command], check=True, capture_output=True, text=True, **how)
 
 
 @unittest.skipUnless(may_act_as_root(), "needs root or sudo without a password, to make a user")
@@ -77,8 +79,10 @@ class OrdinaryUser(unittest.TestCase):
         except KeyError:
             pass
         else:
-            for pid in cls.processes():
-                as_root("kill", "-9", str(pid))
+            until = time.monotonic() + 30
+            while (left := cls.processes()) and time.monotonic() < until:
+                subprocess.run([*SUDO, "kill", "-9", *map(str, left)], capture_output=True, check=False)
+                time.sleep(0.2)
             as_root("userdel", cls.name)
         as_root("rm", "-rf", cls.sudoers, cls.home)
 
@@ -97,8 +101,7 @@ class OrdinaryUser(unittest.TestCase):
     def command(self, *words, **settings):
         env = {"PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "HOME": self.home, "USER": self.name,
                "CCACHE_DIR": self.cache, "LC_ALL": "C.UTF-8", **settings}
-        prefix = [] if os.geteuid() == 0 else ["sudo", "-n"]
-        return [*prefix, "runuser", "-u", self.name, "--", "env", "-i", *[f"{k}={v}" for k, v in env.items()], *words]
+        return [*SUDO, "runuser", "-u", self.name, "--", "env", "-i", *[f"{k}={v}" for k, v in env.items()], *words]
 
     def run_as_user(self, *words, cwd="/", timeout=BUILD_SECONDS):
         started = time.monotonic()

@@ -1,6 +1,7 @@
 """Runs the unittest cases of a module and reports them the way tests/run.py reads: `suite.main()` at its end."""
 import argparse
 import json
+import signal
 import sys
 import time
 import unittest
@@ -34,6 +35,8 @@ def main():
     parser.add_argument("--report", help="write passed, failed and skipped tests to this file as JSON")
     parser.add_argument("names", nargs="*", help="Class or Class.test_name")
     options = parser.parse_args()
+    # Asked to end, a suite still puts away the servers and users it made.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     module = sys.modules["__main__"]
     loader = unittest.defaultTestLoader
     tests = loader.loadTestsFromNames(options.names, module) if options.names else loader.loadTestsFromModule(module)

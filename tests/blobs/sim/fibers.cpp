@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <utility>
 
-#if defined(__has_feature)
+#ifdef __has_feature
 #if __has_feature(address_sanitizer)
 #include <sanitizer/common_interface_defs.h>
 #define WELKIN_SIM_ASAN 1
