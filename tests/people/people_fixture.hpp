@@ -35,7 +35,16 @@ inline const Origin kHere{
     .address = "192.0.2.7", .limit_key = "192.0.2.7", .user_agent = "test/1", .request_id = "r-1"};
 inline const std::string kSecret = "correct horse battery";
 
-/// A database, a clock that stands until it is moved, and the people in it.
+/// The database of this process, emptied for each test: much quicker than a clone for each.
+inline tests::TestDb& empty_database() {
+  static tests::TestDb test;
+  test.script(
+      "alter table audit drop constraint if exists closed;"
+      "truncate users, groups, settings, login_failures, audit, drives, contents, content_gc cascade");
+  return test;
+}
+
+/// People in a database, and a clock that stands until it is moved.
 struct World {
   explicit World(Config config_in = cheap_config())
       : config(std::move(config_in)), people(test.db(), config, clock) {}
@@ -70,17 +79,18 @@ struct World {
     return number("select count(*) from audit where action = '" + action + "'");
   }
 
-  tests::TestDb test;
+  tests::TestDb& test = empty_database();
   Config config;
   ManualClock clock{1'900'000'000'000'000};
   People people;
 
  private:
-  db::Stmt statement(const std::string& sql) {
-    const auto [at, made] = statements_.try_emplace(sql, "test." + std::to_string(statements_.size()));
+  /// Connections know statements by name, for as long as the process lives.
+  static db::Stmt statement(const std::string& sql) {
+    static std::map<std::string, std::string> names;
+    const auto at = names.try_emplace(sql, "test." + std::to_string(names.size())).first;
     return {at->second.c_str(), at->first.c_str()};
   }
-  std::map<std::string, std::string> statements_;
 };
 
 /// "forbidden bad_credentials" of what a call throws; "ok" when it does not.

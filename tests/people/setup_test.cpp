@@ -1,7 +1,13 @@
+#include <chrono>
+#include <future>
+#include <thread>
+
 #include "people/people_fixture.hpp"
 
 namespace welkin::people {
 namespace {
+
+using namespace std::chrono_literals;
 
 TEST(Setup, NeedsTheTokenOfThisStart) {
   World w;
@@ -62,6 +68,33 @@ TEST(Setup, OfFiftyRacersOneWins) {
             (std::map<std::string, int>{{"ok", 1}, {"forbidden already_initialized", 49}}));
   EXPECT_EQ(w.number("select count(*) from users"), 1);
   EXPECT_EQ(w.audits("setup"), 1);
+}
+
+TEST(Setup, TwoNodesInTheSameMomentMakeOneAdministrator) {
+  World w;
+  People other_node(w.test.db(), w.config, w.clock);
+  const auto token = w.people.setup_token_now();
+  // Both have found the door open and wait inside their transactions until the table is let go.
+  std::promise<void> held;
+  std::thread holder([&] {
+    w.test.db().write_now([&](db::Tx& tx) {
+      constexpr db::Stmt kWaiting{
+          "test.waiting",
+          "select count(*) from pg_locks where not granted and "
+          "(database = 0 or database = (select oid from pg_database where datname = current_database()))"};
+      tx.script("lock table users in share row exclusive mode");
+      held.set_value();
+      for (int i = 0; i < 400 && tx.one(kWaiting)[0].i64(0) < 2; ++i) std::this_thread::sleep_for(5ms);
+    });
+  });
+  held.get_future().wait();
+  std::vector<Task<User>> tasks;
+  tasks.push_back(w.people.setup("alice", "", kSecret, token, kHere));
+  tasks.push_back(other_node.setup("bob", "", kSecret, token, kHere));
+  const auto outcomes = at_once(std::move(tasks));
+  holder.join();
+  EXPECT_EQ(outcomes, (std::map<std::string, int>{{"ok", 1}, {"forbidden already_initialized", 1}}));
+  EXPECT_EQ(w.number("select count(*) from users where is_admin"), 1);
 }
 
 TEST(Setup, ARestartInBetweenVoidsTheToken) {
