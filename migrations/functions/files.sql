@@ -108,6 +108,9 @@ create or replace function commit_files(p_drive integer, p_user bigint,
 declare d record; author bigint := nullif(p_user, 0); charged integer; stamp bigint; any_locks boolean;
 begin
   d := begin_change(p_drive, 0, false);
+  -- A body may have been long on its way: who was shut out meanwhile writes nothing.
+  if p_user <> 0 and not exists (select from users u where u.id = p_user and not u.is_disabled) then
+    raise exception using errcode = 'WF403', message = 'forbidden'; end if;
   stamp := now_us();
   any_locks := exists (select from locks l where l.drive_id = p_drive and l.expires_at > now());
   return query
@@ -231,6 +234,18 @@ begin
     raise exception using errcode = 'WL423', message = 'locked'; end if;
 end $$;
 
+-- How many folders lie inside each other at and below a folder. Looks at a bounded number of them, so that moving a large
+-- tree stays cheap; in a tree that wide the answer may be too small.
+create or replace function height_of(p_folder bigint) returns integer language plpgsql stable as $$
+begin
+  return (with recursive below as (
+      select p_folder id, 1 height
+      union all
+      select n.id, b.height + 1
+        from below b cross join lateral (select x.id from nodes x where x.parent_id = b.id and x.kind = 2 offset 0) n)
+    select max(x.height) from (select height from below limit 5000) x);
+end $$;
+
 -- Rename or move inside a drive: one node row, two ways up. p_to 0: stays where it is; p_name null: keeps its name.
 create or replace function move_node(p_node bigint, p_to bigint, p_name text,
     p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer,
@@ -254,7 +269,8 @@ begin
   if destination <> n.parent_id then
     if t.rights & 4 = 0 then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
     if p_node = any (t.chain) then raise exception using errcode = 'WI400', message = 'into_itself'; end if;
-    if cardinality(t.chain) > p_depth_max then raise exception using errcode = 'WI400', message = 'too_deep'; end if;
+    if cardinality(t.chain) + (case when n.kind = 2 then height_of(p_node) else 1 end) > p_depth_max + 1 then
+      raise exception using errcode = 'WI400', message = 'too_deep'; end if;
     if is_locked(t.chain, null, destination, drive, p_tokens, false) then
       raise exception using errcode = 'WL423', message = 'locked'; end if;
   end if;

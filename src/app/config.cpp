@@ -25,7 +25,6 @@ std::vector<Setting> make_settings() {
   constexpr auto kPlain = Kind::plain;
   constexpr auto kSeconds = Kind::seconds;
   constexpr auto kBytes = Kind::bytes;
-  constexpr auto kDays = Kind::days;
   return {
       {"server", "data_dir", &C::data_dir,
        "where everything is kept; in a file only when WELKIN_CONFIG names that file"},
@@ -96,11 +95,6 @@ std::vector<Setting> make_settings() {
       {"accounts", "default_quota_bytes", &C::default_quota_bytes, "quota of new accounts; 0: unlimited",
        kBytes, false, 0, kBytesMax},
 
-      {"bytes", "trash_days", &C::trash_days, "trashed items are kept this long", kDays, false, 1, 36'500},
-      {"bytes", "version_days", &C::version_days, "older contents of a file are kept this long", kDays, false,
-       0, 36'500},
-      {"bytes", "version_count_min", &C::version_count_min, "and never fewer than this many", kPlain, false,
-       0, 1000},
       {"bytes", "gc_grace_seconds", &C::gc_grace_seconds,
        "deleted bytes stay on the disk this long, so that a restored database finds them", kSeconds, false,
        3600, 31'536'000},

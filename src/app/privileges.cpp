@@ -83,8 +83,7 @@ void hand_over(const std::string& path, const Account& owner) {
     fault = reason();
   } else if (at.st_uid == 0 && !std::filesystem::is_empty(path) &&
              !std::filesystem::exists(path + "/welkin.toml")) {
-    fault = fmt::format("it belongs to root and is not empty; if it is Welkin's, run: chown -R {}: {}",
-                        owner.name, path);
+    fault = fmt::format("it belongs to root and is not empty; take an empty one, or one that belongs to {}", owner.name);
   } else if (at.st_uid == 0) {
     if (::fchown(fd, owner.uid, owner.gid) != 0 || ::fchmod(fd, 0700) != 0) fault = reason();
   } else if (at.st_uid != owner.uid) {
@@ -118,10 +117,11 @@ void become(const Account& account) {
 void check_usable(const std::string& path) {
   struct stat at{};
   if (::stat(path.c_str(), &at) != 0) {
+    const std::string why = reason();  // before anything else touches errno
     throw StartError(
         fmt::format("cannot reach the data directory {} as user {}: {}; every directory above it must be "
                     "open to that user",
-                    path, account_of(::geteuid()).name, reason()));
+                    path, account_of(::geteuid()).name, why));
   }
   if (!S_ISDIR(at.st_mode)) throw StartError(fmt::format("the data directory {} is no directory", path));
   if (::access(path.c_str(), R_OK | W_OK | X_OK) != 0) {

@@ -139,7 +139,7 @@ Task<Node> Files::move(Caller caller, NodeId id, Move to) {
     db::Params params(id, to.parent.value_or(NodeId{}), name);
     store::add_gate(params, caller)
         .add(static_cast<std::int16_t>(to.expect.kind))
-        .add(to.expect.etags)
+        .add(store::own_etags(to.expect.etags))
         .add(to.lock_tokens)
         .add(kDepthMax);
     try {
@@ -156,7 +156,7 @@ Task<> Files::trash(Caller caller, NodeId id, Expect expect, std::vector<db::Uui
     db::Params params(id, caller.user);
     store::add_gate(params, caller)
         .add(static_cast<std::int16_t>(expect.kind))
-        .add(expect.etags)
+        .add(store::own_etags(expect.etags))
         .add(lock_tokens);
     try {
       tx.exec(kTrash, params);

@@ -18,6 +18,7 @@ struct Found {
   Node node;                        // rights filled in
   std::vector<std::int64_t> chain;  // from the node to the root of its drive
   bool from_membership = false;     // the caller is a member of the drive: he may see the whole way
+  bool has_grants = false;          // something on the way carries grants
 };
 
 /// The statement behind `find`, for the pipelined connection: `db.query(kFind, find_params(caller, id))`.
@@ -58,5 +59,8 @@ Node node_of(const db::Row& row);
 
 /// The text clients see: drive, change, node (twin of SQL etag_text).
 std::string etag_text(std::int64_t drive, std::int64_t seq, std::int64_t node);
+/// Those of a client's tags that could be ours. The others match nothing; a comma in one would make two of
+/// it, and bytes that are not UTF-8 have no place in a statement.
+std::vector<std::string> own_etags(std::vector<std::string> tags);
 
 }  // namespace welkin::files::store

@@ -13,9 +13,13 @@ namespace welkin::files {
 namespace {
 
 constexpr db::Stmt kMimeFind{"files.mime_find", "select id from mime_types where name = $1"};
+// Numbers are given by hand, one maker at a time: an identity would lose one with every lost race, and there
+// are 32767.
+constexpr db::Stmt kMimeLock{"files.mime_lock", "select pg_advisory_xact_lock(2, 1)"};
 constexpr db::Stmt kMimeMake{
     "files.mime_make",
-    "insert into mime_types (name) select $1 where (select count(*) from mime_types) < 30000 "
+    "insert into mime_types (id, name) overriding system value "
+    "select coalesce(max(id), 0) + 1, $1 from mime_types having coalesce(max(id), 0) < 30000 "
     "on conflict (name) do nothing"};
 constexpr db::Stmt kBeginUpload{"files.begin_upload", "select begin_upload($1, $2, $3, $4, $5, $6)"};
 constexpr db::Stmt kDropUpload{"files.drop_upload", "select drop_upload($1)"};
@@ -28,6 +32,7 @@ struct Place {
   NodeId parent;
   std::string name;
   std::optional<Node> old;
+  std::uint64_t free_bytes = 0;  // of the drive's quota
 };
 
 bool contains(const std::vector<std::string>& list, const std::string& value) {
@@ -51,14 +56,6 @@ bool holds(const Expect& expect, const std::optional<Node>& old) {
 }
 
 std::string join(const std::vector<std::string>& parts) { return fmt::format("{}", fmt::join(parts, ",")); }
-
-/// Tags that could be ours; the others match nothing, and a comma in one would make two of it.
-std::string join_etags(std::vector<std::string> tags) {
-  std::erase_if(tags, [](const std::string& t) {
-    return t.find_first_not_of("0123456789abcdef") != std::string::npos;
-  });
-  return join(tags);
-}
 
 std::string join(const std::vector<db::Uuid>& parts) {
   std::vector<std::string> texts;
@@ -126,10 +123,12 @@ class RunningUpload final : public Upload {
   Task<> write(ByteView block) override {
     if (head_.size() < kHeadBytes) head_ += as_text(block).substr(0, kHeadBytes - head_.size());
     co_await sink_->write(block);
-    // A body of unknown length has nothing reserved, so look now and then instead of filling the disk first.
-    if (!options_.size_hint && sink_->size_bytes() >= checked_bytes_ + (64 << 20)) {
-      checked_bytes_ = sink_->size_bytes();
-      co_await require_quota(checked_bytes_);
+    // A body of unknown length has nothing reserved: look when it passes what was free when last looked at,
+    // and now and then, instead of filling the disk first.
+    const std::uint64_t size = sink_->size_bytes();
+    if (!options_.size_hint && (size > place_.free_bytes || size >= checked_bytes_ + (64 << 20))) {
+      checked_bytes_ = size;
+      co_await require_quota(size);
     }
   }
 
@@ -151,7 +150,7 @@ class RunningUpload final : public Upload {
     commit.modified_at = options_.modified_at.value_or(room_->clock.now());
     commit.mime = co_await room_->mime_id(mime);
     commit.expect = static_cast<std::int16_t>(options_.expect.kind);
-    commit.etags = join_etags(options_.expect.etags);
+    commit.etags = join(store::own_etags(options_.expect.etags));
     commit.tokens = join(options_.lock_tokens);
     commit.overwrite = options_.overwrite;
     const Committed done = co_await room_->gatherer.commit(commit);
@@ -230,6 +229,7 @@ Task<std::int16_t> UploadRoom::mime_id(std::string type) {
   const auto id = co_await db.write([&](db::Tx& tx) -> std::int16_t {
     auto rows = tx.exec(kMimeFind, type);
     if (rows.empty()) {
+      tx.exec(kMimeLock);
       tx.exec(kMimeMake, type);
       rows = tx.exec(kMimeFind, type);
     }
@@ -250,6 +250,8 @@ Task<std::unique_ptr<Upload>> open_upload(std::shared_ptr<UploadRoom> room, Call
     Place at = place_of(tx, caller, options);
     check_place(at, options);
     const auto use = store::drive_use(tx, at.drive);
+    at.free_bytes =
+        static_cast<std::uint64_t>(std::max<std::int64_t>(0, use.quota - use.used - use.reserved));
     if (options.size_hint) {
       const auto size = static_cast<std::int64_t>(std::min<std::uint64_t>(*options.size_hint, INT64_MAX));
       if (size > use.quota - use.used - use.reserved) throw refusal("WQ507", "quota_exceeded", at.name);

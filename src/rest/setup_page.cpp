@@ -171,7 +171,7 @@ constexpr std::string_view kBody = R"html(
   </section>
   <section id="done" hidden>
     <h1 tabindex="-1">Welcome, <span id="name"></span></h1>
-    <p>Your account is ready. Sign in with it through the API, or connect a file manager over WebDAV:</p>
+    <p>Your account is ready. Sign in with it through the API; a browser reads your files here:</p>
     <p><code id="webdav"></code></p>
   </section>
 </main>

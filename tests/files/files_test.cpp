@@ -133,6 +133,24 @@ TEST(Files, FoldersNestUpToTheLimit) {
   EXPECT_EQ(run(room.files->ancestors(alice, at)).size(), 129u);
 }
 
+TEST(Files, AMoveStacksNoTreesBeyondTheLimit) {
+  Room room;
+  const auto alice = room.user("alice");
+  const auto root = room.root(alice);
+  std::vector<NodeId> tops, bottoms;
+  for (const char* name : {"a", "b"}) {
+    auto at = room.folder(alice, root, name);
+    tops.push_back(at);
+    for (int i = 1; i < 70; ++i) at = room.folder(alice, at, "d");
+    bottoms.push_back(at);
+  }
+  Files::Move to;
+  to.parent = bottoms[0];
+  EXPECT_EQ(refusal_of([&] { return room.files->move(alice, tops[1], to); }), "too_deep");
+  to.parent = tops[0];
+  EXPECT_EQ(refusal_of([&] { return room.files->move(alice, tops[1], to); }), "");
+}
+
 TEST(Files, TrashTakesTheWholeTreeOutOfSight) {
   Room room;
   const auto alice = room.user("alice");

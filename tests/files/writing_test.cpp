@@ -88,6 +88,43 @@ TEST_F(Writing, PreconditionsDecide) {
   EXPECT_EQ(with("d", {}), "is_a_folder");
 }
 
+TEST_F(Writing, WhoIsDisabledMeanwhileWritesNothing) {
+  UploadOptions options;
+  options.target = {root, "f", {}};
+  const auto slug = refusal_of([&]() -> Task<> {
+    const auto upload = co_await room.files->begin_upload(alice, options);
+    co_await upload->write(as_bytes("x"));
+    room.sql("update users set is_disabled = true");
+    co_await upload->finish();
+  });
+  EXPECT_EQ(slug, "forbidden");
+  EXPECT_EQ(room.number("select count(*) from nodes where kind = 1"), 0);
+}
+
+TEST_F(Writing, ABodyOfUnknownLengthStopsAtTheQuota) {
+  const auto poor = room.user("poor", 100'000);
+  UploadOptions options;
+  options.target = {room.root(poor), "f", {}};
+  const auto slug = refusal_of([&]() -> Task<> {
+    const auto upload = co_await room.files->begin_upload(poor, options);
+    for (int i = 0; i < 2; ++i) co_await upload->write(as_bytes(std::string(80'000, 'x')));
+    ADD_FAILURE() << "written beyond the quota";
+  });
+  EXPECT_EQ(slug, "quota_not_exceeded");
+}
+
+TEST_F(Writing, LostRacesCostNoNumbersOfTypes) {
+  for (int round = 0; round < 3; ++round) {
+    together(6, [&](int w) {
+      UploadOptions options;
+      options.target = {root, std::to_string(round) + "-" + std::to_string(w), {}};
+      options.mime_type = "x/type-" + std::to_string(round);
+      room.put(alice, options, "x");
+    });
+  }
+  EXPECT_EQ(room.number("select max(id)::bigint from mime_types"), 3);
+}
+
 TEST_F(Writing, AWrongDigestStoresNothing) {
   UploadOptions options;
   options.target = {root, "f", {}};

@@ -52,9 +52,6 @@ struct Config {
   std::int64_t default_quota_bytes = 0;       // 0: unlimited
 
   // bytes
-  unsigned trash_days = 30;
-  unsigned version_days = 30;
-  unsigned version_count_min = 10;
   unsigned gc_grace_seconds = 86400;          // at least 3600, unless a test says otherwise
   std::uint64_t disk_floor_bytes = 1ull << 30;  // and 2 % of the disk, whichever is more
 
