@@ -126,7 +126,10 @@ void write_after(db::Db& db, std::int64_t id, const std::string& agent) {
 void write(benchmark::State& state, void (*arm)(db::Db&, std::int64_t, const std::string&)) {
   Bench& b = bench();
   std::int64_t i = 0;
-  for (auto _ : state) arm(b.db, 1 + ++i % kSessions, "agent " + std::to_string(i));
+  for (auto _ : state) {
+    ++i;
+    arm(b.db, 1 + i % kSessions, "agent " + std::to_string(i));
+  }
   constexpr db::Stmt kAgent{"bench.agent", "select user_agent from sessions where id = $1"};
   const auto left = b.db.read_now([&](db::Tx& tx) { return tx.one(kAgent, 1 + i % kSessions)[0].str(0); });
   if (left == "agent " + std::to_string(i)) return;

@@ -127,8 +127,8 @@ class Db {
   /// destroyed.
   void close();
 
-  /// Makes the pipeline of an io thread's context; call once for each context at start, from any thread. Calls beyond
-  /// PoolConfig::io_threads are ignored.
+  /// Makes the pipeline of an io thread's context; call once for each context at start, from any thread.
+  /// Calls beyond PoolConfig::io_threads are ignored.
   void attach_pipeline(boost::asio::io_context& io);
 
   enum class Mode { read, snapshot, write };

@@ -8,15 +8,18 @@
 
 namespace welkin::jobs {
 
-/// Work that recurs: collecting bytes, expiring uploads and sessions, catching up digests. Each job runs on one node
-/// at a time (an advisory lock by name); a job that throws is logged, counted and tried again at its next turn.
+/// Work that recurs: collecting bytes, expiring uploads and sessions, catching up digests. Each job runs on
+/// one node at a time (an advisory lock by name); a job that throws is logged, counted and tried again at its
+/// next turn.
 class Scheduler {
  public:
   explicit Scheduler(db::Db& db);
   ~Scheduler();
 
-  /// @param name  unique, stable; @param every  pause between the end of one turn and the next, with 10 % jitter
-  /// @param turn  one bounded piece of work, on the scheduler's thread; true: more is waiting, come back at once
+  /// @param name  unique, stable; @param every  pause between the end of one turn and the next, with 10 %
+  /// jitter
+  /// @param turn  one bounded piece of work, on the scheduler's thread; true: more is waiting, come back at
+  /// once
   void every(std::string name, std::chrono::seconds every, std::function<bool()> turn);
   void start();
   /// Waits for the turn in hand.
