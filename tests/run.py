@@ -135,7 +135,7 @@ def tell(suite):
             print(f"  --- the end of {os.path.relpath(suite.log, ROOT)}")
             with open(suite.log, encoding="utf-8", errors="replace") as f:
                 for line in f.read().split("\n")[-TAIL_LINES:]:
-                    print("  " + line)
+                    print("  " + line[:300])
 
 
 def environment(full, url):
@@ -145,6 +145,7 @@ def environment(full, url):
         "WELKIN_TEST_FULL": "1" if full else "",
         "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1:check_initialization_order=1",
         "UBSAN_OPTIONS": "print_stacktrace=1",
+        "ASAN_SYMBOLIZER_PATH": "/usr/bin/llvm-symbolizer-19",
         "PYTHONDONTWRITEBYTECODE": "1",
     })
     if url:

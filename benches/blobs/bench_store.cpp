@@ -12,7 +12,8 @@ namespace welkin::blobs {
 
 BenchStore::BenchStore() {
   const char* wanted = std::getenv("WELKIN_BENCH_DIR");
-  const std::filesystem::path base = wanted ? std::filesystem::path(wanted) : std::filesystem::temp_directory_path();
+  const std::filesystem::path base =
+      wanted ? std::filesystem::path(wanted) : std::filesystem::temp_directory_path();
   std::string pattern = (base / "welkin-bench-XXXXXX").string();
   if (!::mkdtemp(pattern.data())) arms_differ("no directory to measure in");
   path_ = pattern;

@@ -1,5 +1,5 @@
-// Cutting and CRC-32 of 64 MiB in blocks of 256 KiB, as a sink sees them. BEFORE: byte by byte, zlib. AFTER: four lanes,
-// carry-less multiplication. Both arms must find the same cuts and the same sum.
+// Cutting and CRC-32 of 64 MiB in blocks of 256 KiB, as a sink sees them. BEFORE: byte by byte, zlib. AFTER:
+// four lanes, carry-less multiplication. Both arms must find the same cuts and the same sum.
 #include <benchmark/benchmark.h>
 
 #include "bench_store.hpp"

@@ -1,5 +1,5 @@
-// Small bodies (4 KiB) into PostgreSQL, 64 of them. BEFORE: each in a transaction of its own. AFTER: recorded together, in
-// groups of 8 and of 64, as the gatherer hands them over. Both arms must leave the same bodies.
+// Small bodies (4 KiB) into PostgreSQL, 64 of them. BEFORE: each in a transaction of its own. AFTER: recorded
+// together, in groups of 8 and of 64, as the gatherer hands them over. Both arms must leave the same bodies.
 #include <benchmark/benchmark.h>
 
 #include "bench_store.hpp"
@@ -46,7 +46,13 @@ void BM_RecordInline(benchmark::State& state) {
   state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations() * kBodies));
 }
 
-BENCHMARK(BM_RecordInline)->ArgName("group")->Arg(1)->Arg(8)->Arg(64)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(BM_RecordInline)
+    ->ArgName("group")
+    ->Arg(1)
+    ->Arg(8)
+    ->Arg(64)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
 
 }  // namespace
 }  // namespace welkin::blobs

@@ -2,7 +2,8 @@
 //   peer    sha256sum of the file, then a durable copy of it (dd conv=fsync)
 //   BEFORE  the same chunk code on one thread, one flush after another
 //   AFTER   the store's sink: receiving, hashing, cutting and flushing at the same time
-// The arms must agree on the hash of the whole and of every chunk. `cpu` is seconds of this process (or the peer's).
+// The arms must agree on the hash of the whole and of every chunk. `cpu` is seconds of this process (or the
+// peer's).
 #include <benchmark/benchmark.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -34,7 +35,8 @@ struct Scene {
   Scene() : file(store.path() / "body") {
     const Bytes block = bench_bytes(64 << 20, 7);
     std::ofstream out(file, std::ios::binary);
-    // Each round begins elsewhere in the same random bytes, so that whole chunks come twice but nothing is regular.
+    // Each round begins elsewhere in the same random bytes, so that whole chunks come twice but nothing is
+    // regular.
     for (std::size_t at = 0, round = 0; at < body_bytes(); ++round) {
       const std::size_t from = round * 1'234'567 % (32 << 20);
       const std::size_t n = std::min(body_bytes() - at, block.size() - from);
@@ -61,7 +63,9 @@ Scene& scene() {
 double cpu_seconds(int who) {
   rusage usage{};
   ::getrusage(who, &usage);
-  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
@@ -95,12 +99,14 @@ void BM_StorePeer(benchmark::State& state) {
     shell_words("dd if=" + file + " of=" + copy + " bs=1M conv=fsync status=none");
     state.PauseTiming();
     std::filesystem::remove(copy);
-    if (!sum.starts_with(text::hex(std::as_bytes(std::span(crypto::sha256(scene().body))))))
+    const Sha256 expected = crypto::sha256(scene().body);
+    if (!sum.starts_with(text::hex(std::as_bytes(std::span(expected)))))
       arms_differ("sha256sum sees another body");
     scene().store.clear();
     state.ResumeTiming();
   }
-  state.counters["cpu"] = benchmark::Counter(cpu_seconds(RUSAGE_CHILDREN) - cpu, benchmark::Counter::kAvgIterations);
+  state.counters["cpu"] =
+      benchmark::Counter(cpu_seconds(RUSAGE_CHILDREN) - cpu, benchmark::Counter::kAvgIterations);
   state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * body_bytes()));
 }
 
@@ -152,7 +158,10 @@ void BM_StoreBefore(benchmark::State& state) {
   PgChunkRows rows(store.db());
   Health health;
   LivingSpool living;
-  Ground ground{vfs, rows, health, living,
+  Ground ground{vfs,
+                rows,
+                health,
+                living,
                 [](std::size_t n, const std::function<void(std::size_t)>& f) {
                   for (std::size_t i = 0; i < n; ++i) f(i);
                 },

@@ -6,8 +6,8 @@
 #include "blobs/layout.hpp"
 #include "welkin/blobs/store.hpp"
 
-/// The rows the chunk protocol works on, as narrow as the protocol allows, so that the same protocol code runs over
-/// PostgreSQL and, in the simulation, over rows that lose uncommitted changes at any call.
+/// The rows the chunk protocol works on, as narrow as the protocol allows, so that the same protocol code
+/// runs over PostgreSQL and, in the simulation, over rows that lose uncommitted changes at any call.
 namespace welkin::blobs {
 
 struct LiveChunk {
@@ -49,26 +49,29 @@ class IdTaken : public std::exception {
   const char* what() const noexcept override { return "a chunk id has a row already"; }
 };
 
-/// One READ COMMITTED transaction. Each call is one statement, or several, with a snapshot taken when it starts: what
-/// others committed before is seen, and a call that waited for a lock judges the row as it is after the wait.
+/// One READ COMMITTED transaction. Each call is one statement, or several, with a snapshot taken when it
+/// starts: what others committed before is seen, and a call that waited for a lock judges the row as it is
+/// after the wait.
 class ChunkTx {
  public:
   virtual ~ChunkTx() = default;
 
   // -- recording
-  /// Live, sound rows with these hashes (ascending), locked FOR KEY SHARE: none of them dies before this ends.
+  /// Live, sound rows with these hashes (ascending), locked FOR KEY SHARE: none of them dies before this
+  /// ends.
   virtual std::vector<LiveChunk> find_live(std::span<const Sha256> hashes) = 0;
-  /// Inserts live rows, ascending by hash. @return the ids inserted; one that is missing found a live row of its hash
-  /// made by somebody else. @throws IdTaken
+  /// Inserts live rows, ascending by hash. @return the ids inserted; one that is missing found a live row of
+  /// its hash made by somebody else. @throws IdTaken
   virtual std::vector<ChunkId> insert_live(std::span<const PlacedChunk> chunks) = 0;
   virtual std::vector<ContentId> insert_contents(std::span<const NewContent> contents) = 0;
   /// The foreign key locks each chunk row FOR KEY SHARE and fails when it is gone.
   virtual void insert_content_chunks(std::span<const ContentChunk> chunks) = 0;
   /// References of part `part`. @throws Error gone `upload_ended` when the upload is
-  virtual void insert_upload_chunks(UploadId upload, std::int32_t part, std::span<const std::uint64_t> offsets,
+  virtual void insert_upload_chunks(UploadId upload, std::int32_t part,
+                                    std::span<const std::uint64_t> offsets,
                                     std::span<const ChunkId> chunks) = 0;
-  /// Locks the upload, gives its chunks to `content` in the order of parts and offsets (and counts them there), and
-  /// takes them from the upload. @return bytes they hold. @throws Error gone `upload_ended`
+  /// Locks the upload, gives its chunks to `content` in the order of parts and offsets (and counts them
+  /// there), and takes them from the upload. @return bytes they hold. @throws Error gone `upload_ended`
   virtual std::uint64_t join_upload(UploadId upload, ContentId content) = 0;
 
   // -- collecting contents
@@ -101,7 +104,8 @@ class ChunkTx {
   // -- sweeping
   /// Makes dying rows for files without one and queues them. Does nothing to ids that have a row by now.
   virtual void adopt_orphans(std::span<const Orphan> orphans) = 0;
-  /// Queues chunks (contents) above `after`, in a page of `limit` rows, that nothing refers to and nobody queued.
+  /// Queues chunks (contents) above `after`, in a page of `limit` rows, that nothing refers to and nobody
+  /// queued.
   /// @return the last id looked at; 0 at the end
   virtual ChunkId queue_forgotten_chunks(ChunkId after, std::size_t limit) = 0;
   virtual ContentId queue_forgotten_contents(ContentId after, std::size_t limit) = 0;

@@ -59,10 +59,12 @@ std::vector<PlacedChunk> make_durable(Ground& ground, Batch batch) {
       spooled.place();
       placed.push_back(spooled.chunk);
       const Area area = area_of(spooled.chunk.id);
-      if (std::find(directories.begin(), directories.end(), area) == directories.end()) directories.push_back(area);
+      if (std::find(directories.begin(), directories.end(), area) == directories.end())
+        directories.push_back(area);
     }
     for (const Area area : directories)
-      if (ground.vfs.sync_dir(area) == SyncResult::failed) ground.health.suspect("fsync of a directory failed");
+      if (ground.vfs.sync_dir(area) == SyncResult::failed)
+        ground.health.suspect("fsync of a directory failed");
   });
   ground.health.require_writable();
   return placed;
@@ -78,7 +80,8 @@ void remove_placed(Ground& ground, std::span<const PlacedChunk> chunks) {
   }
 }
 
-ChunkWriter::ChunkWriter(Ground& ground, ChunkIds& ids, Cuts cuts, const Cutting& cutting, std::size_t batch_chunks)
+ChunkWriter::ChunkWriter(Ground& ground, ChunkIds& ids, Cuts cuts, const Cutting& cutting,
+                         std::size_t batch_chunks)
     : ground_(ground), ids_(ids), cuts_(cuts), chunker_(cutting), batch_chunks_(batch_chunks) {}
 
 void ChunkWriter::begin_chunk() {
@@ -113,7 +116,8 @@ std::size_t ChunkWriter::write(ByteView bytes) {
       begin_chunk();
     }
     const ByteView rest = bytes.subspan(taken);
-    const Chunker::Step step = cuts_ == Cuts::by_content ? chunker_.next(rest) : Chunker::Step{rest.size(), false};
+    const Chunker::Step step =
+        cuts_ == Cuts::by_content ? chunker_.next(rest) : Chunker::Step{rest.size(), false};
     const ByteView piece = rest.first(step.taken);
     on_write_path(ground_, [&] { batch_.back().write(piece); });
     if (!known_sha256_) sha256_.update(piece);

@@ -32,8 +32,9 @@ class SpooledChunk {
 /// Chunks that are made durable together.
 using Batch = std::vector<SpooledChunk>;
 
-/// Flushes every file of the batch at once, then renames all, then flushes their directory: bytes before names, and
-/// nothing is referred to before both. The first flush that fails is final: nothing is tried again.
+/// Flushes every file of the batch at once, then renames all, then flushes their directory: bytes before
+/// names, and nothing is referred to before both. The first flush that fails is final: nothing is tried
+/// again.
 /// @throws Error unavailable `store_read_only`, `busy`; no_space
 std::vector<PlacedChunk> make_durable(Ground& ground, Batch batch);
 

@@ -25,7 +25,8 @@ std::array<std::uint64_t, 256> make_gear() {
 
 const std::uint8_t* raw(ByteView bytes) { return reinterpret_cast<const std::uint8_t*>(bytes.data()); }
 
-/// Rolls `hash` over `bytes` until it is below `limit`. @return bytes taken, up to and with the one that matched
+/// Rolls `hash` over `bytes` until it is below `limit`. @return bytes taken, up to and with the one that
+/// matched
 struct Found {
   std::size_t taken;
   bool match;
@@ -45,9 +46,9 @@ Found scan_plain(ByteView bytes, std::uint64_t& hash, std::uint64_t limit) {
   return {bytes.size(), false};
 }
 
-/// The lowest hash in kLanes neighbouring blocks: whether any byte matches, not which. `hash` is the state before the
-/// first block and becomes the one after the last. A lane but the first starts by rolling over the 64 bytes before its
-/// block, which gives exactly the state a single pass would have there.
+/// The lowest hash in kLanes neighbouring blocks: whether any byte matches, not which. `hash` is the state
+/// before the first block and becomes the one after the last. A lane but the first starts by rolling over the
+/// 64 bytes before its block, which gives exactly the state a single pass would have there.
 std::uint64_t lowest_of_lanes(const std::uint8_t* p, std::uint64_t& hash) {
   const std::uint64_t* table = gear().data();
   std::uint64_t h0 = hash, h1 = 0, h2 = 0, h3 = 0;

@@ -124,7 +124,8 @@ unsigned collect_chunks(Ground& ground, std::size_t limit) {
     }
     gone.push_back(chunk.id);
     const Area area = area_of(chunk.id);
-    if (std::find(directories.begin(), directories.end(), area) == directories.end()) directories.push_back(area);
+    if (std::find(directories.begin(), directories.end(), area) == directories.end())
+      directories.push_back(area);
   }
   for (const Area area : directories) {
     if (ground.vfs.sync_dir(area) == SyncResult::ok) continue;

@@ -11,8 +11,10 @@ namespace {
 
 #if defined(__x86_64__)
 
-// Powers of x modulo the polynomial, bit-reflected, as folding over a distance of 512 and of 128 bits needs them
-// ("Fast CRC computation for generic polynomials using PCLMULQDQ", Intel 2009, table for the gzip polynomial).
+// Powers of x modulo the polynomial, bit-reflected, as folding over a distance of 512 and of 128 bits needs
+// them
+// ("Fast CRC computation for generic polynomials using PCLMULQDQ", Intel 2009, table for the gzip
+// polynomial).
 constexpr long long kFold512Low = 0x0154442bd4, kFold512High = 0x01c6e41596;
 constexpr long long kFold128Low = 0x01751997d0, kFold128High = 0x00ccaa009e;
 constexpr long long kFold64 = 0x0163cd6124;

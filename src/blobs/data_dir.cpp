@@ -27,7 +27,9 @@ constexpr mode_t kDirectoryMode = 0700, kFileMode = 0600;
 
 std::string message(int error) { return std::generic_category().message(error); }
 
-[[noreturn]] void fail(const std::string& what, int error) { throw std::runtime_error(what + ": " + message(error)); }
+[[noreturn]] void fail(const std::string& what, int error) {
+  throw std::runtime_error(what + ": " + message(error));
+}
 
 /// `name` below `parent`, made when missing; never through a link. @return its descriptor
 Fd make_directory(int parent, const std::string& name, const std::string& shown) {
@@ -67,10 +69,12 @@ std::optional<std::string> read_small(int directory, const char* name) {
 int write_small(int directory, const std::string& name, const std::string& text) {
   const std::string temporary = name + ".new";
   ::unlinkat(directory, temporary.c_str(), 0);
-  Fd fd(::openat(directory, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kFileMode));
+  Fd fd(::openat(directory, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                 kFileMode));
   if (!fd || ::fchmod(fd.get(), kFileMode) != 0) return errno;
   const std::string line = text + "\n";
-  if (::write(fd.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size())) return errno ? errno : EIO;
+  if (::write(fd.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size()))
+    return errno ? errno : EIO;
   if (::fsync(fd.get()) != 0) return errno;
   if (::renameat(directory, temporary.c_str(), directory, name.c_str()) != 0) return errno;
   return ::fsync(directory) == 0 ? 0 : errno;
@@ -131,10 +135,12 @@ void DataDir::make_tree() {
 
 void DataDir::check_file_system() const {
   struct stat spool{};
-  if (::fstatat(root_.get(), "spool", &spool, AT_SYMLINK_NOFOLLOW) != 0) fail("cannot look at " + path_ + "/spool", errno);
+  if (::fstatat(root_.get(), "spool", &spool, AT_SYMLINK_NOFOLLOW) != 0)
+    fail("cannot look at " + path_ + "/spool", errno);
   const auto check = [&](const std::string& name) {
     struct stat s{};
-    if (::fstatat(root_.get(), name.c_str(), &s, AT_SYMLINK_NOFOLLOW) != 0) fail("cannot look at " + name, errno);
+    if (::fstatat(root_.get(), name.c_str(), &s, AT_SYMLINK_NOFOLLOW) != 0)
+      fail("cannot look at " + name, errno);
     if (s.st_dev != spool.st_dev)
       throw std::runtime_error(path_ + "/spool and " + path_ + "/" + name + " must lie on one file system");
   };
@@ -150,7 +156,8 @@ std::optional<std::string> DataDir::store_id() const {
 }
 
 void DataDir::set_store_id(const std::string& id) {
-  if (const int error = write_small(root_.get(), kStoreId, id)) fail("cannot write " + path_ + "/" + kStoreId, error);
+  if (const int error = write_small(root_.get(), kStoreId, id))
+    fail("cannot write " + path_ + "/" + kStoreId, error);
 }
 
 bool DataDir::has_no_chunks() const {
@@ -182,7 +189,8 @@ bool DataDir::set_suspect(const std::string& path, const std::string& reason) {
 void DataDir::clear_suspect(const std::string& path) {
   const Fd root = open_root(path);
   if (!root) return;
-  if (::unlinkat(root.get(), kSuspect, 0) != 0 && errno != ENOENT) fail("cannot remove " + path + "/" + kSuspect, errno);
+  if (::unlinkat(root.get(), kSuspect, 0) != 0 && errno != ENOENT)
+    fail("cannot remove " + path + "/" + kSuspect, errno);
   flush(root, path);
 }
 

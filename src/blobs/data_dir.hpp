@@ -6,11 +6,12 @@
 
 namespace welkin::blobs {
 
-/// The data directory as the store finds it at start: makes what is missing, durably and for the owner's eyes only,
-/// and keeps others out while it lives.
+/// The data directory as the store finds it at start: makes what is missing, durably and for the owner's eyes
+/// only, and keeps others out while it lives.
 class DataDir {
  public:
-  /// @throws std::runtime_error with a text for the operator: not a directory, a link where a directory should be,
+  /// @throws std::runtime_error with a text for the operator: not a directory, a link where a directory
+  /// should be,
   ///         spool and blobs on different file systems, or in use by another process
   explicit DataDir(std::string path);
 

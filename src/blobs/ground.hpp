@@ -38,8 +38,9 @@ class LivingSpool {
 /// Runs f(0) .. f(n-1), perhaps at the same time, and returns when all have. `f` does not throw.
 using Fanout = std::function<void(std::size_t n, const std::function<void(std::size_t)>& f)>;
 
-/// What the chunk protocol stands on. The protocol is plain synchronous code: the store runs it on pool threads over
-/// PosixVfs and PostgreSQL, the simulation on fibers over a file system and rows that can lose power at every call.
+/// What the chunk protocol stands on. The protocol is plain synchronous code: the store runs it on pool
+/// threads over PosixVfs and PostgreSQL, the simulation on fibers over a file system and rows that can lose
+/// power at every call.
 struct Ground {
   Vfs& vfs;
   ChunkRows& rows;
@@ -64,8 +65,8 @@ auto on_write_path(Ground& ground, F f) {
   throw write_error(ground, *failure);
 }
 
-/// Chunk ids. One block of ids is one directory; uploads of one chunk share a block, so that their directory flushes
-/// can be shared too. Thread-safe.
+/// Chunk ids. One block of ids is one directory; uploads of one chunk share a block, so that their directory
+/// flushes can be shared too. Thread-safe.
 class ChunkIds {
  public:
   /// A block that nobody else draws from.

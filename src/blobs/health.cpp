@@ -40,8 +40,8 @@ void Health::suspect(const std::string& reason) {
 void Health::remember(const std::string& reason) { set(reason); }
 
 Error Health::read_only() {
-  return {Errc::unavailable, "store_read_only", "the server's disk failed; nothing is stored until it is checked",
-          kReadOnlyRetrySeconds};
+  return {Errc::unavailable, "store_read_only",
+          "the server's disk failed; nothing is stored until it is checked", kReadOnlyRetrySeconds};
 }
 
 void Health::require_writable() const {

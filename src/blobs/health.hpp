@@ -8,13 +8,15 @@
 
 namespace welkin::blobs {
 
-/// Whether the disk under the store can be believed. After one failed flush it cannot: the kernel has dropped the pages
-/// it could not write and reports success from then on. So the first failure ends all writing, until an operator has
-/// looked; reading goes on.
+/// Whether the disk under the store can be believed. After one failed flush it cannot: the kernel has dropped
+/// the pages it could not write and reports success from then on. So the first failure ends all writing,
+/// until an operator has looked; reading goes on.
 class Health {
  public:
-  /// @param on_suspect  called once, on the thread that met the failure; makes the state durable. Must not throw.
-  explicit Health(std::function<void(const std::string&)> on_suspect = {}) : on_suspect_(std::move(on_suspect)) {}
+  /// @param on_suspect  called once, on the thread that met the failure; makes the state durable. Must not
+  /// throw.
+  explicit Health(std::function<void(const std::string&)> on_suspect = {})
+      : on_suspect_(std::move(on_suspect)) {}
 
   bool writable() const noexcept { return writable_.load(std::memory_order_acquire); }
   std::string reason() const;

@@ -24,8 +24,8 @@ metrics::Counter chunks_stored("welkin_chunks_stored_total", "chunk files made d
 metrics::Counter bytes_stored("welkin_chunk_bytes_stored_total", "bytes in chunk files made durable");
 
 constexpr db::Stmt kSetting{"blobs.setting", "select value from settings where key = $1"};
-constexpr db::Stmt kKeepSetting{"blobs.keep_setting",
-                                "insert into settings (key, value) values ($1, $2) on conflict (key) do nothing"};
+constexpr db::Stmt kKeepSetting{
+    "blobs.keep_setting", "insert into settings (key, value) values ($1, $2) on conflict (key) do nothing"};
 constexpr db::Stmt kDropSetting{"blobs.drop_setting", "delete from settings where key = $1"};
 constexpr db::Stmt kAnyChunk{"blobs.any_chunk", "select 1 from chunks limit 1"};
 
@@ -80,7 +80,10 @@ Store::Impl::Impl(db::Db& database, Options wanted, std::unique_ptr<Vfs> given)
       open_files_max(open_files_for_spool()),
       io("blobs-io", std::max<std::size_t>(2, options.io_threads), kQueueMax),
       sync("blobs-sync", std::max<std::size_t>(1, options.sync_threads), kQueueMax),
-      ground{*vfs, rows, health, living,
+      ground{*vfs,
+             rows,
+             health,
+             living,
              [this](std::size_t n, const std::function<void(std::size_t)>& f) { fan_out(n, f); },
              [](const std::string& text) { log::warn("chunk store: {}", text); }},
       ids(rows),
@@ -100,21 +103,22 @@ void Store::Impl::close() {
 
 void Store::Impl::check_store_id() {
   const auto on_disk = data.store_id();
-  const auto [known, any_chunk] = db.write_now([](db::Tx& tx) {
-    return std::pair(setting(tx, kIdKey), !tx.exec(kAnyChunk).empty());
-  });
+  const auto [known, any_chunk] =
+      db.write_now([](db::Tx& tx) { return std::pair(setting(tx, kIdKey), !tx.exec(kAnyChunk).empty()); });
   const std::string& path = data.path();
   if (on_disk && known) {
     if (*on_disk == *known) return;
-    throw std::runtime_error("the data directory " + path + " belongs to another database (store " + *on_disk +
-                             ", the database knows " + *known + ")");
+    throw std::runtime_error("the data directory " + path + " belongs to another database (store " +
+                             *on_disk + ", the database knows " + *known + ")");
   }
-  // One side is new. It may be made to fit only while nothing hangs on the other: an empty database would sweep away
-  // every chunk, an empty directory would lose them all.
+  // One side is new. It may be made to fit only while nothing hangs on the other: an empty database would
+  // sweep away every chunk, an empty directory would lose them all.
   if (on_disk && !data.has_no_chunks())
-    throw std::runtime_error("the data directory " + path + " holds chunks of a store that this database does not know");
+    throw std::runtime_error("the data directory " + path +
+                             " holds chunks of a store that this database does not know");
   if (known && any_chunk)
-    throw std::runtime_error("the data directory " + path + " is empty, but the database refers to chunks; is the right"
+    throw std::runtime_error("the data directory " + path +
+                             " is empty, but the database refers to chunks; is the right"
                              " directory mounted?");
   const std::string id = on_disk ? *on_disk : known ? *known : new_uuid();
   if (!on_disk) data.set_store_id(id);
@@ -122,7 +126,8 @@ void Store::Impl::check_store_id() {
     tx.exec(kKeepSetting, kIdKey, id);
     return *setting(tx, kIdKey);
   });
-  if (kept != id) throw std::runtime_error("another server is setting up this database with another data directory");
+  if (kept != id)
+    throw std::runtime_error("another server is setting up this database with another data directory");
 }
 
 void Store::Impl::recall_suspect() {
@@ -169,7 +174,8 @@ void Store::Impl::try_rename() {
       health.suspect(failure->what());
       return;
     default:
-      throw std::runtime_error("the data directory " + data.path() + " cannot hold chunks: " + failure->what());
+      throw std::runtime_error("the data directory " + data.path() +
+                               " cannot hold chunks: " + failure->what());
   }
 }
 

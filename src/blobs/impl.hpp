@@ -17,8 +17,8 @@ struct Store::Impl {
 
   void close();
   Micros now() const { return clock->now(); }
-  /// Runs f(0) .. f(n-1) on the calling thread and as many of the sync pool as are idle. Safe on the pool's own
-  /// threads: nobody waits for work that has not begun.
+  /// Runs f(0) .. f(n-1) on the calling thread and as many of the sync pool as are idle. Safe on the pool's
+  /// own threads: nobody waits for work that has not begun.
   void fan_out(std::size_t n, const std::function<void(std::size_t)>& f);
   /// kBatchChunks; less when so many spool files are open that descriptors could run out.
   std::size_t batch_chunks() const;

@@ -6,8 +6,8 @@
 #include "welkin/blobs/vfs.hpp"
 #include "welkin/core/id.hpp"
 
-/// Names on disk. A chunk's name says its hash and its id; its directory follows from the id alone, so that the 64
-/// chunks of one block of ids need one fsync of one directory.
+/// Names on disk. A chunk's name says its hash and its id; its directory follows from the id alone, so that
+/// the 64 chunks of one block of ids need one fsync of one directory.
 namespace welkin::blobs {
 
 inline constexpr unsigned kDirectories = 256;

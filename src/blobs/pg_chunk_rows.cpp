@@ -16,7 +16,8 @@ constexpr std::size_t kRowsPerStatement = 10'000;
 constexpr std::int64_t kJoinSliceBytes = 20'000ll * kChunkBytesMin;
 
 constexpr Stmt kLockUpload{"blobs.lock_upload", "select 1 from uploads where id = $1 for update"};
-constexpr Stmt kDropUploadChunks{"blobs.drop_upload_chunks", "delete from upload_chunks where upload_id = $1"};
+constexpr Stmt kDropUploadChunks{"blobs.drop_upload_chunks",
+                                 "delete from upload_chunks where upload_id = $1"};
 
 Bytes to_bytes(const Sha256& sha256) {
   const auto view = std::as_bytes(std::span(sha256));
@@ -26,7 +27,8 @@ Bytes to_bytes(const Sha256& sha256) {
 Sha256 to_sha256(ByteView bytes) {
   Sha256 out;
   if (bytes.size() != out.size()) throw std::logic_error("a hash of a wrong length");
-  std::transform(bytes.begin(), bytes.end(), out.begin(), [](std::byte b) { return static_cast<std::uint8_t>(b); });
+  std::transform(bytes.begin(), bytes.end(), out.begin(),
+                 [](std::byte b) { return static_cast<std::uint8_t>(b); });
   return out;
 }
 
@@ -140,7 +142,8 @@ void PgChunkTx::insert_content_chunks(std::span<const ContentChunk> chunks) {
   }
 }
 
-void PgChunkTx::insert_upload_chunks(UploadId upload, std::int32_t part, std::span<const std::uint64_t> offsets,
+void PgChunkTx::insert_upload_chunks(UploadId upload, std::int32_t part,
+                                     std::span<const std::uint64_t> offsets,
                                      std::span<const ChunkId> chunks) {
   static constexpr Stmt kInsertUploadChunks{"blobs.insert_upload_chunks", R"(
     insert into upload_chunks (upload_id, part, off, chunk_id)
@@ -206,8 +209,8 @@ std::vector<ContentId> PgChunkTx::due_contents(unsigned grace_seconds, std::size
 }
 
 std::vector<ContentId> PgChunkTx::lock_contents(std::span<const ContentId> contents) {
-  static constexpr Stmt kLock{"blobs.lock_contents",
-                              "select id from contents where id = any($1) order by id for update skip locked"};
+  static constexpr Stmt kLock{
+      "blobs.lock_contents", "select id from contents where id = any($1) order by id for update skip locked"};
   return ids<ContentId>(tx_.exec(kLock, keys(contents)));
 }
 
@@ -237,7 +240,8 @@ void PgChunkTx::delete_contents(std::span<const ContentId> contents) {
 }
 
 void PgChunkTx::unqueue_contents(std::span<const ContentId> contents) {
-  static constexpr Stmt kUnqueue{"blobs.unqueue_contents", "delete from content_gc where content_id = any($1)"};
+  static constexpr Stmt kUnqueue{"blobs.unqueue_contents",
+                                 "delete from content_gc where content_id = any($1)"};
   if (!contents.empty()) tx_.exec(kUnqueue, keys(contents));
 }
 
@@ -286,7 +290,8 @@ std::vector<ChunkId> PgChunkTx::missing_chunks(std::span<const ChunkId> chunks) 
 }
 
 void PgChunkTx::set_dying(std::span<const ChunkId> chunks) {
-  static constexpr Stmt kSetDying{"blobs.set_dying", "update chunks set state = 1 where id = any($1) and state = 0"};
+  static constexpr Stmt kSetDying{"blobs.set_dying",
+                                  "update chunks set state = 1 where id = any($1) and state = 0"};
   if (!chunks.empty()) tx_.exec(kSetDying, keys(chunks));
 }
 

@@ -62,7 +62,8 @@ void Pipeline::finish_block() {
   pump();
 }
 
-/// A body that outgrew its first batch needs a row to hang its chunks on; making it is a coroutine of the caller's.
+/// A body that outgrew its first batch needs a row to hang its chunks on; making it is a coroutine of the
+/// caller's.
 Task<> Pipeline::name_upload() {
   {
     const std::lock_guard lock(mutex_);
@@ -80,8 +81,7 @@ Task<Sealed> Pipeline::seal() {
     const std::lock_guard lock(mutex_);
     if (block(filled_).size > 0 && block(filled_).size < kBlockBytes) ++filled_;
     ended_ = true;
-    if (cuts_ == Cuts::undecided)
-      cuts_ = total_bytes_ > kSingleChunkBytesMax ? Cuts::by_content : Cuts::none;
+    if (cuts_ == Cuts::undecided) cuts_ = total_bytes_ > kSingleChunkBytesMax ? Cuts::by_content : Cuts::none;
     pump();
   }
   co_await wait_until([this] { return is_done(); });
@@ -108,9 +108,7 @@ void Pipeline::drop() {
 
 // -- with the lock held
 
-bool Pipeline::has_room() const {
-  return filled_ - std::min(hashed_, written_) < kBlocks;
-}
+bool Pipeline::has_room() const { return filled_ - std::min(hashed_, written_) < kBlocks; }
 
 bool Pipeline::can_write() const {
   if (writer_ended_ || batch_) return false;
@@ -260,7 +258,8 @@ void Pipeline::set_sure() {
   unsure_ = false;
 }
 
-/// Records what is placed under the upload, unless the last batch is among it: that one is the caller's to record.
+/// Records what is placed under the upload, unless the last batch is among it: that one is the caller's to
+/// record.
 void Pipeline::record_placed() {
   std::vector<PlacedChunk> chunks;
   UploadId upload;
@@ -273,9 +272,8 @@ void Pipeline::record_placed() {
   }
   std::vector<PlacedChunk> surplus;
   try {
-    store_.rows.transaction([&](ChunkTx& tx) {
-      surplus = record_batch(tx, *store_.vfs, upload, recorded_bytes_, chunks);
-    });
+    store_.rows.transaction(
+        [&](ChunkTx& tx) { surplus = record_batch(tx, *store_.vfs, upload, recorded_bytes_, chunks); });
   } catch (const Error& e) {
     if (is_certain(e)) set_sure();
     throw;
@@ -290,8 +288,8 @@ void Pipeline::record_placed() {
   unsure_ = false;
 }
 
-/// After a failure, or when nobody wants the body: nothing of it stays in the spool, and nothing in blobs/ that is
-/// certain to have no row. The rest is the sweeper's.
+/// After a failure, or when nobody wants the body: nothing of it stays in the spool, and nothing in blobs/
+/// that is certain to have no row. The rest is the sweeper's.
 void Pipeline::tidy() {
   std::unique_ptr<ChunkWriter> writer;
   std::optional<Batch> batch;

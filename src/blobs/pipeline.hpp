@@ -12,13 +12,14 @@ namespace welkin::blobs {
 
 /// One body above the inline limit on its way to the disk.
 ///
-/// The receiving coroutine copies bytes into a ring of blocks. Two readers follow it on pool threads, each at its own
-/// pace: one hashes the body as a whole, one cuts it, hashes its chunks and writes them to the spool. A full batch is
-/// made durable on the sync pool while the next one is being written, and recorded under the body's upload. A slot of
-/// the ring is free again when both readers have passed it; until then the coroutine sleeps, which is the back-pressure.
+/// The receiving coroutine copies bytes into a ring of blocks. Two readers follow it on pool threads, each at
+/// its own pace: one hashes the body as a whole, one cuts it, hashes its chunks and writes them to the spool.
+/// A full batch is made durable on the sync pool while the next one is being written, and recorded under the
+/// body's upload. A slot of the ring is free again when both readers have passed it; until then the coroutine
+/// sleeps, which is the back-pressure.
 ///
-/// Nobody knows how a body of unknown length is to be cut before it is longer than kSingleChunkBytesMax, so up to there
-/// it stays in the ring. A body that ends before is one chunk, and the two hashes are one.
+/// Nobody knows how a body of unknown length is to be cut before it is longer than kSingleChunkBytesMax, so
+/// up to there it stays in the ring. A body that ends before is one chunk, and the two hashes are one.
 class Pipeline : public std::enable_shared_from_this<Pipeline> {
  public:
   static constexpr std::size_t kBlockBytes = 256 << 10;

@@ -51,7 +51,8 @@ VfsError::Kind kind_of(int error) {
 }
 
 [[noreturn]] void fail(int error, const char* call, const std::string& name) {
-  throw VfsError(kind_of(error), std::string(call) + " " + name + ": " + std::generic_category().message(error));
+  throw VfsError(kind_of(error),
+                 std::string(call) + " " + name + ": " + std::generic_category().message(error));
 }
 
 Micros micros(const timespec& t) { return Micros{t.tv_sec} * 1'000'000 + t.tv_nsec / 1'000; }
@@ -71,8 +72,7 @@ std::string path_of(Area area) {
 
 }  // namespace
 
-PosixVfs::PosixVfs(const std::string& root)
-    : root_(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)) {
+PosixVfs::PosixVfs(const std::string& root) : root_(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)) {
   if (!root_) fail(errno, "open", root);
   open_how how{};
   how.flags = O_PATH | O_CLOEXEC;

@@ -8,10 +8,11 @@
 
 namespace welkin::blobs {
 
-/// The Vfs over a real data directory: <root>/spool, <root>/quarantine and <root>/blobs/00 .. ff, which exist already.
+/// The Vfs over a real data directory: <root>/spool, <root>/quarantine and <root>/blobs/00 .. ff, which exist
+/// already.
 ///
-/// Each directory is opened once, beneath the root and over no symbolic link, and every name is resolved against that
-/// descriptor: a link or a moved folder planted later leads nowhere. Thread-safe.
+/// Each directory is opened once, beneath the root and over no symbolic link, and every name is resolved
+/// against that descriptor: a link or a moved folder planted later leads nowhere. Thread-safe.
 class PosixVfs final : public Vfs {
  public:
   /// @throws VfsError
@@ -30,8 +31,8 @@ class PosixVfs final : public Vfs {
   Stat stat(VfsFile& file) override;
   std::optional<Stat> stat(Area area, const std::string& name) override;
   bool remove(Area area, const std::string& name) override;
-  /// Callers that come while the directory is being flushed share the next flush. Once a flush of it failed, every
-  /// later one is answered `failed` without asking the kernel, which reports a lost write only once.
+  /// Callers that come while the directory is being flushed share the next flush. Once a flush of it failed,
+  /// every later one is answered `failed` without asking the kernel, which reports a lost write only once.
   SyncResult sync_dir(Area area) override;
   std::vector<std::string> list(Area area, const std::string& after, std::size_t limit) override;
   Space space() override;
@@ -40,7 +41,7 @@ class PosixVfs final : public Vfs {
   struct Directory {
     std::mutex mutex;
     std::condition_variable done;
-    Fd fd;                              // opened at first use
+    Fd fd;                                 // opened at first use
     std::uint64_t asked = 0, flushed = 0;  // numbers of sync_dir calls
     bool flushing = false, failed = false;
   };

@@ -18,8 +18,9 @@ metrics::Counter verified_chunks("welkin_chunks_verified_total", "chunks hashed 
 
 Sha256 to_sha256(ByteView bytes) {
   Sha256 out{};
-  std::transform(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(std::min(bytes.size(), out.size())),
-                 out.begin(), [](std::byte b) { return static_cast<std::uint8_t>(b); });
+  std::transform(bytes.begin(),
+                 bytes.begin() + static_cast<std::ptrdiff_t>(std::min(bytes.size(), out.size())), out.begin(),
+                 [](std::byte b) { return static_cast<std::uint8_t>(b); });
   return out;
 }
 
@@ -53,7 +54,8 @@ ContentView load_view(db::Tx& tx, ContentId content, Slice slice) {
   view.crc32 = static_cast<std::uint32_t>(row.i32(1));
   if (!row.is_null(2)) view.sha256 = to_sha256(row.bytes(2));
   if (row.i32(3) > 0) {
-    const std::uint64_t end = slice.offset + std::min(slice.length, std::numeric_limits<std::uint64_t>::max() - slice.offset);
+    const std::uint64_t end =
+        slice.offset + std::min(slice.length, std::numeric_limits<std::uint64_t>::max() - slice.offset);
     view.parts = load_parts(tx, content, slice.offset, std::min(end, view.size_bytes), kViewPartsMax);
     return view;
   }
@@ -133,7 +135,12 @@ Slice within(const ContentView::Part& chunk, Slice slice) {
 // -- ChunkReader
 
 ChunkReader::ChunkReader(Store::Impl& store, const ContentView& content, Slice slice)
-    : store_(store), content_(content.id), slice_(slice), at_(slice.offset), end_(slice.offset + slice.length), parts_(content.parts) {
+    : store_(store),
+      content_(content.id),
+      slice_(slice),
+      at_(slice.offset),
+      end_(slice.offset + slice.length),
+      parts_(content.parts) {
   // The view may hold more than this slice, before and behind.
   while (next_ < parts_.size() && parts_[next_].offset + parts_[next_].size_bytes <= at_) ++next_;
 }
@@ -143,7 +150,8 @@ Task<bool> ChunkReader::fill() {
   if (at_ >= end_) co_return false;
   if (next_ == parts_.size()) {
     const std::uint64_t from = at_;
-    parts_ = co_await store_.db.read([&](db::Tx& tx) { return load_parts(tx, content_, from, end_, kViewPartsMax); });
+    parts_ = co_await store_.db.read(
+        [&](db::Tx& tx) { return load_parts(tx, content_, from, end_, kViewPartsMax); });
     next_ = 0;
   }
   const bool fits = next_ < parts_.size() && parts_[next_].offset <= at_ &&
@@ -159,14 +167,15 @@ Task<bool> ChunkReader::fill() {
 void ChunkReader::look_ahead() {
   if (ahead_ || next_ == parts_.size() || parts_[next_].offset >= end_) return;
   const auto ahead = std::make_shared<Ahead>();
-  const bool queued = store_.io.post([&store = store_, ahead, part = parts_[next_], piece = within(parts_[next_], slice_)] {
-    try {
-      ahead->chunk = open_sound(store, part, piece);
-    } catch (...) {
-      ahead->failure = std::current_exception();
-    }
-    ahead->done.set();
-  });
+  const bool queued =
+      store_.io.post([&store = store_, ahead, part = parts_[next_], piece = within(parts_[next_], slice_)] {
+        try {
+          ahead->chunk = open_sound(store, part, piece);
+        } catch (...) {
+          ahead->failure = std::current_exception();
+        }
+        ahead->done.set();
+      });
   if (!queued) throw Error(Errc::unavailable, "busy", "the server is busy", 1);
   ahead_ = ahead;
 }

@@ -23,8 +23,8 @@ struct SoundChunk {
 /// The part of `chunk` that lies in `slice`, with offsets in the chunk.
 Slice within(const ContentView::Part& chunk, Slice slice);
 
-/// Opens and, unless it was seen good within a day, hashes a chunk, of which `piece` will be read. Blocks: on pool
-/// threads.
+/// Opens and, unless it was seen good within a day, hashes a chunk, of which `piece` will be read. Blocks: on
+/// pool threads.
 /// @return nullopt when it is missing or damaged, which is logged and counted
 /// @throws Error unavailable `busy`
 std::optional<SoundChunk> open_sound(Store::Impl& store, const ContentView::Part& part, Slice piece);
@@ -53,7 +53,7 @@ class ChunkReader {
   std::uint64_t at_;  // lies in the next chunk
   const std::uint64_t end_;
   std::vector<ContentView::Part> parts_;
-  std::size_t next_ = 0;     // in parts_
+  std::size_t next_ = 0;          // in parts_
   std::shared_ptr<Ahead> ahead_;  // of parts_[next_]
 };
 

@@ -12,7 +12,8 @@ namespace {
 constexpr int kRounds = 16;
 
 Error body_expired() {
-  return {Errc::unavailable, "body_expired", "the body waited too long between arriving and being recorded", 1};
+  return {Errc::unavailable, "body_expired", "the body waited too long between arriving and being recorded",
+          1};
 }
 
 bool by_hash(const PlacedChunk& a, const PlacedChunk& b) {
@@ -24,7 +25,8 @@ void take_found(std::vector<PlacedChunk>& wanted, const std::map<Sha256, ChunkId
   std::erase_if(wanted, [&](const PlacedChunk& c) { return rows.contains(c.sha256); });
 }
 
-void insert_missing(ChunkTx& tx, Vfs& vfs, const std::vector<PlacedChunk>& wanted, std::map<Sha256, ChunkId>& rows) {
+void insert_missing(ChunkTx& tx, Vfs& vfs, const std::vector<PlacedChunk>& wanted,
+                    std::map<Sha256, ChunkId>& rows) {
   std::vector<ChunkId> inserted;
   bool taken = false;
   try {
@@ -45,14 +47,17 @@ void insert_missing(ChunkTx& tx, Vfs& vfs, const std::vector<PlacedChunk>& wante
 
 Resolved resolve_chunks(ChunkTx& tx, Vfs& vfs, std::span<const PlacedChunk> chunks) {
   std::vector<PlacedChunk> wanted(chunks.begin(), chunks.end());
-  // Everybody locks and inserts in the order of hashes. Of equal chunks within these the oldest stands for all.
+  // Everybody locks and inserts in the order of hashes. Of equal chunks within these the oldest stands for
+  // all.
   std::sort(wanted.begin(), wanted.end(), by_hash);
-  const auto last = std::unique(wanted.begin(), wanted.end(), [](auto& a, auto& b) { return a.sha256 == b.sha256; });
+  const auto last =
+      std::unique(wanted.begin(), wanted.end(), [](auto& a, auto& b) { return a.sha256 == b.sha256; });
   wanted.erase(last, wanted.end());
 
   std::map<Sha256, ChunkId> rows;
   for (int round = 0; !wanted.empty(); ++round) {
-    if (round == kRounds) throw Error(Errc::unavailable, "busy", "the same bytes are stored by many at once", 1);
+    if (round == kRounds)
+      throw Error(Errc::unavailable, "busy", "the same bytes are stored by many at once", 1);
     std::vector<Sha256> hashes(wanted.size());
     std::transform(wanted.begin(), wanted.end(), hashes.begin(), [](auto& c) { return c.sha256; });
     for (const auto& live : tx.find_live(hashes)) rows.emplace(live.sha256, live.id);
@@ -87,7 +92,9 @@ std::vector<PlacedChunk> record_batch(ChunkTx& tx, Vfs& vfs, UploadId upload, st
 
 namespace {
 
-const std::vector<PlacedChunk>& chunks_of(const Sealed& body) { return std::get<std::vector<PlacedChunk>>(body.body); }
+const std::vector<PlacedChunk>& chunks_of(const Sealed& body) {
+  return std::get<std::vector<PlacedChunk>>(body.body);
+}
 
 NewContent describe(const Sealed& body) {
   return {.size_bytes = body.size_bytes,
@@ -122,7 +129,8 @@ std::vector<ContentId> record_bodies(ChunkTx& tx, Vfs& vfs, std::span<const Seal
       offset += chunk.size_bytes;
       ++at;
     }
-    if (offset != bodies[i]->size_bytes) throw Error(Errc::internal, "store_fault", "chunks of a body are missing");
+    if (offset != bodies[i]->size_bytes)
+      throw Error(Errc::internal, "store_fault", "chunks of a body are missing");
     if (bodies[i]->outcome) bodies[i]->outcome->surplus = std::move(surplus);
   }
   tx.insert_content_chunks(references);

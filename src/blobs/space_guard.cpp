@@ -8,7 +8,7 @@
 namespace welkin::blobs {
 namespace {
 
-constexpr std::uint64_t kFloorShare = 50;     // 2 %
+constexpr std::uint64_t kFloorShare = 50;    // 2 %
 constexpr std::uint64_t kInodesMin = 1'024;  // PostgreSQL needs some, and each running upload up to 128
 constexpr std::int64_t kStaleNanos = 1'000'000'000;
 
@@ -50,7 +50,9 @@ void SpaceGuard::require_some() const {
   if (now.free_inodes < kInodesMin || now.free_bytes <= floor) throw no_space();
 }
 
-bool SpaceGuard::is_stale() const { return steady_nanos() - looked_at_.load(std::memory_order_relaxed) > kStaleNanos; }
+bool SpaceGuard::is_stale() const {
+  return steady_nanos() - looked_at_.load(std::memory_order_relaxed) > kStaleNanos;
+}
 
 void SpaceGuard::refresh() {
   looked_at_.store(steady_nanos(), std::memory_order_relaxed);

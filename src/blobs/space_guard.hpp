@@ -8,8 +8,9 @@
 
 namespace welkin::blobs {
 
-/// Keeps a part of the disk free: PostgreSQL stops altogether when it cannot write its log. Bodies are refused before
-/// their bytes are taken, counting what running ones have announced and not yet written. Thread-safe.
+/// Keeps a part of the disk free: PostgreSQL stops altogether when it cannot write its log. Bodies are
+/// refused before their bytes are taken, counting what running ones have announced and not yet written.
+/// Thread-safe.
 class SpaceGuard {
  public:
   /// @param floor_bytes  stays free; or 2 % of the disk, whichever is more
@@ -19,7 +20,9 @@ class SpaceGuard {
   class Reservation {
    public:
     Reservation() = default;
-    Reservation(SpaceGuard& guard, std::uint64_t bytes) : guard_(&guard), bytes_(bytes) { guard.reserved_ += bytes; }
+    Reservation(SpaceGuard& guard, std::uint64_t bytes) : guard_(&guard), bytes_(bytes) {
+      guard.reserved_ += bytes;
+    }
     Reservation(Reservation&& other) noexcept { swap(other); }
     Reservation& operator=(Reservation&& other) noexcept {
       swap(other);

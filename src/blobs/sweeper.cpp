@@ -20,11 +20,13 @@ bool Sweeper::is_old(const Stat& stat, Micros now) const {
 
 unsigned Sweeper::turn(Micros now) {
   if (!ground_.health.writable()) return 0;
-  unsigned found = sweep_spool(now);
+  const unsigned removed = sweep_spool(now);
+  unsigned queued = 0;
   std::size_t budget = limits_.names;
-  for (unsigned i = 0; i < limits_.directories && budget > 0; ++i) found += sweep_directory(now, budget);
+  for (unsigned i = 0; i < limits_.directories && budget > 0; ++i) queued += sweep_directory(now, budget);
+  if (queued > 0) ground_.warn(std::to_string(queued) + " chunk files without a row are queued for removal");
   sweep_rows();
-  return found;
+  return removed + queued;
 }
 
 unsigned Sweeper::sweep_spool(Micros now) {
@@ -79,7 +81,6 @@ unsigned Sweeper::sweep_directory(Micros now, std::size_t& budget) {
   }
   if (orphans.empty()) return 0;
   ground_.rows.transaction([&](ChunkTx& tx) { tx.adopt_orphans(orphans); });
-  ground_.warn(std::to_string(orphans.size()) + " chunk files without a row are queued for removal");
   orphans_found.add(orphans.size());
   return static_cast<unsigned>(orphans.size());
 }
@@ -87,11 +88,13 @@ unsigned Sweeper::sweep_directory(Micros now, std::size_t& budget) {
 void Sweeper::sweep_rows() {
   const std::size_t pages = std::max<std::size_t>(1, limits_.rows / kPage);
   for (std::size_t i = 0; i < pages; ++i) {
-    ground_.rows.transaction([&](ChunkTx& tx) { after_chunk_ = tx.queue_forgotten_chunks(after_chunk_, kPage); });
+    ground_.rows.transaction(
+        [&](ChunkTx& tx) { after_chunk_ = tx.queue_forgotten_chunks(after_chunk_, kPage); });
     if (!after_chunk_) break;
   }
   for (std::size_t i = 0; i < pages; ++i) {
-    ground_.rows.transaction([&](ChunkTx& tx) { after_content_ = tx.queue_forgotten_contents(after_content_, kPage); });
+    ground_.rows.transaction(
+        [&](ChunkTx& tx) { after_content_ = tx.queue_forgotten_contents(after_content_, kPage); });
     if (!after_content_) break;
   }
 }

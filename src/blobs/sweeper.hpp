@@ -3,10 +3,10 @@
 
 namespace welkin::blobs {
 
-/// Finds what crashes and mistakes left behind: spool files nobody writes any more, chunk files without a row, rows that
-/// nothing refers to and nobody queued. It removes spool files itself; chunk files it gives a dying row, so that they
-/// leave by the collector like all others. Ages only spare work: an upload that is slower than any age meets the row or
-/// the missing file and fails, and nothing is lost.
+/// Finds what crashes and mistakes left behind: spool files nobody writes any more, chunk files without a
+/// row, rows that nothing refers to and nobody queued. It removes spool files itself; chunk files it gives a
+/// dying row, so that they leave by the collector like all others. Ages only spare work: an upload that is
+/// slower than any age meets the row or the missing file and fails, and nothing is lost.
 class Sweeper {
  public:
   struct Limits {

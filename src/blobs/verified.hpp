@@ -7,8 +7,9 @@
 
 namespace welkin::blobs {
 
-/// Chunks whose hash was seen good by this process within a day, so that a sound chunk is hashed once a day and not once
-/// a request. A file that changed since counts as never seen. Thread-safe; forgets the older half when it is full.
+/// Chunks whose hash was seen good by this process within a day, so that a sound chunk is hashed once a day
+/// and not once a request. A file that changed since counts as never seen. Thread-safe; forgets the older
+/// half when it is full.
 class VerifiedChunks {
  public:
   static constexpr Micros kGoodFor = 86'400ll * 1'000'000;

@@ -91,6 +91,7 @@ std::string settings_text(const Cluster::Options& options, const std::string& so
          "max_worker_processes = 4\n"
          "max_logical_replication_workers = 0\n"
          "autovacuum_max_workers = 2\n"
+         "autovacuum_naptime = 15s\n"
          "logging_collector = off\n"
          "log_line_prefix = '%m [%p] '\n"
          "log_min_duration_statement = 500\n"

@@ -310,6 +310,8 @@ bool Lane::take_prepare(Waiting& waiting, const PGresult* result) {
   if (PQresultStatus(result) == PGRES_PIPELINE_ABORTED) return true;
   try {
     raise_failure(result, connection_->raw());
+  } catch (const ConnectionLost& e) {  // says nothing of the statement: its caller asks elsewhere
+    retire_ = e.what();
   } catch (...) {
     waiting.query->failure = std::current_exception();
   }

@@ -18,6 +18,7 @@ constexpr unsigned kAttempts = 3;
 constexpr auto kLifetime = std::chrono::minutes(30);  // a backend's caches only grow
 constexpr auto kIdle = std::chrono::minutes(5);
 constexpr auto kDecide = std::chrono::seconds(5);
+constexpr std::chrono::seconds kPlansFirst{1}, kPlansMax{600};
 constexpr Stmt kPing{"db.ping", "select 1"};
 constexpr int kBackoffFirstMs = 50, kBackoffMaxMs = 1000;
 
@@ -70,7 +71,22 @@ void Worker::drop() {
 
 void Worker::tidy(Clock::time_point now) {
   if (!connection_) return;
-  if (!connection_->usable() || now - connection_->opened() > kLifetime || now - used_ > kIdle) drop();
+  if (!connection_->usable() || now - connection_->opened() > kLifetime || now - used_ > kIdle) return drop();
+  if (now >= renew_plans_) renew_plans(now);
+}
+
+// A plan made while a table was small is kept until somebody analyzes the table, and reads the whole of it
+// meanwhile: a fresh server would crawl through its first upload. Sizes are looked at when planning, so
+// planning anew is enough.
+void Worker::renew_plans(Clock::time_point now) {
+  try {
+    connection_->script("discard plans");
+  } catch (const std::exception& e) {
+    log::warn("connection to the database lost: {}", e.what());
+    return drop();
+  }
+  plans_last_ = std::min(plans_last_ * 2, kPlansMax);
+  renew_plans_ = now + plans_last_;
 }
 
 Connection& Worker::connection() {
@@ -81,6 +97,8 @@ Connection& Worker::connection() {
     auto fresh = std::make_unique<Connection>(config_.url, settings_of(config_));
     fresh->set_server_life(read_server_life(*fresh));
     connection_ = std::move(fresh);
+    plans_last_ = kPlansFirst;
+    renew_plans_ = Clock::now() + plans_last_;
   } catch (const ConnectionLost& e) {
     health_.connect_failed();
     log::warn("no connection to the database: {}", e.what());

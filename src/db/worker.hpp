@@ -50,7 +50,7 @@ class Worker {
   /// One empty round trip. @throws Error unavailable
   void ping();
   bool connected() const { return connection_ != nullptr; }
-  /// Closes a connection that is old, broken or has not been used for long.
+  /// Closes a connection that is old, broken or has not been used for long; renews its plans now and then.
   void tidy(std::chrono::steady_clock::time_point now);
   void drop();
 
@@ -58,11 +58,13 @@ class Worker {
   Connection& connection();
   void once(Db::Mode mode, const Job& job);
   bool committed(const CommitUnknown& unknown);
+  void renew_plans(std::chrono::steady_clock::time_point now);
 
   const PoolConfig& config_;
   Health& health_;
   std::unique_ptr<Connection> connection_;
-  std::chrono::steady_clock::time_point used_;
+  std::chrono::steady_clock::time_point used_, renew_plans_;
+  std::chrono::seconds plans_last_{1};
 };
 
 }  // namespace welkin::db

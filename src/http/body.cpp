@@ -55,9 +55,11 @@ Task<> send_parts(Reply& rp, const UserBody& body, const std::string& type,
   std::vector<std::string> openings;
   std::uint64_t length = closing.size();
   for (const auto& slice : slices) {
-    openings.push_back((openings.empty() ? "--" : "\r\n--") + boundary + "\r\nContent-Type: " + type +
-                       "\r\nContent-Range: " + content_range(slice, body.size_bytes) + "\r\n\r\n");
-    length += openings.back().size() + slice.length;
+    std::string opening = openings.empty() ? "--" : "\r\n--";
+    opening.append(boundary).append("\r\nContent-Type: ").append(type);
+    opening.append("\r\nContent-Range: ").append(content_range(slice, body.size_bytes)).append("\r\n\r\n");
+    length += opening.size() + slice.length;
+    openings.push_back(std::move(opening));
   }
   const auto multipart = "multipart/byteranges; boundary=" + boundary;
   co_await rp.begin(Status::partial_content, multipart, length);

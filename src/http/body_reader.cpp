@@ -9,8 +9,8 @@
 namespace welkin::http {
 namespace {
 
-constexpr std::size_t kPieceBytesMax = 256 * 1024;
-constexpr std::size_t kChunkedBufferBytes = 64 * 1024;
+constexpr std::size_t kPieceBytesMax = std::size_t{256} * 1024;
+constexpr std::size_t kChunkedBufferBytes = std::size_t{64} * 1024;
 constexpr std::chrono::seconds kDrainTime{2};
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace welkin::http {
 
 // What is read and dropped after an answer so that the connection can go on.
-inline constexpr std::uint64_t kDrainBytesMax = 64 * 1024;
+inline constexpr std::uint64_t kDrainBytesMax = std::uint64_t{64} * 1024;
 
 /// Takes the body of one request off its connection, by length or by chunks. Pulled: back-pressure is TCP's.
 class BodyReader {

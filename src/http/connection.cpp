@@ -21,11 +21,11 @@ namespace asio = boost::asio;
 constexpr std::size_t kSmallBuffer = 2048;  // a GET fits; thousands of idle connections hold one each
 constexpr std::uint64_t kRateMin = 1024;    // bytes a second
 // How long a file may keep the loop from others before they get a turn.
-constexpr std::uint64_t kFileTurnBytes = 4 << 20;
-constexpr std::size_t kFileReadBytes = 256 * 1024;
-constexpr std::uint64_t kReadAheadBytes = 8 << 20;
+constexpr std::uint64_t kFileTurnBytes = std::uint64_t{4} << 20;
+constexpr std::size_t kFileReadBytes = std::size_t{256} * 1024;
+constexpr std::uint64_t kReadAheadBytes = std::uint64_t{8} << 20;
 constexpr std::chrono::seconds kLingerTime{2};
-constexpr std::uint64_t kLingerBytesMax = 4 << 20;
+constexpr std::uint64_t kLingerBytesMax = std::uint64_t{4} << 20;
 
 Task<> take_turns() {
   co_await asio::post(co_await asio::this_coro::executor, asio::use_awaitable_t<Executor>());

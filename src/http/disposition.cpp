@@ -66,7 +66,7 @@ bool may_show_inline(std::string_view mime_type) {
 
 std::string safe_content_type(std::string_view mime_type) {
   static constexpr auto kUnknown = "application/octet-stream";
-  const auto type = text::lower(ascii::trim(mime_type.substr(0, mime_type.find(';'))));
+  auto type = text::lower(ascii::trim(mime_type.substr(0, mime_type.find(';'))));
   const auto slash = type.find('/');
   if (slash == type.npos || !ascii::all(type.substr(0, slash), ascii::kToken) || slash == 0 ||
       slash + 1 == type.size() || !ascii::all(type.substr(slash + 1), ascii::kToken))

@@ -20,7 +20,7 @@ constexpr int kGzipLevel = 1;
 constexpr int kZstdLevel = 1;
 constexpr int kZstdWindowLog = 18;         // 256 KiB: bounds the memory of a stream
 constexpr std::size_t kKeptPerThread = 4;  // idle compressors
-constexpr std::size_t kStepBytes = 16 * 1024;
+constexpr std::size_t kStepBytes = std::size_t{16} * 1024;
 
 /// Weight of a coding in thousandths; -1: malformed.
 int weight_of(std::string_view parameters) {

@@ -9,9 +9,9 @@
 
 namespace welkin::http {
 
-inline constexpr std::size_t kHeadBytesMax = 32 * 1024;   // request line and fields: 431 above
-inline constexpr std::size_t kTargetBytesMax = 8 * 1024;  // 414 above
-inline constexpr std::size_t kFieldsMax = 100;            // 431 above
+inline constexpr std::size_t kHeadBytesMax = std::size_t{32} * 1024;   // request line and fields: 431 above
+inline constexpr std::size_t kTargetBytesMax = std::size_t{8} * 1024;  // 414 above
+inline constexpr std::size_t kFieldsMax = 100;                         // 431 above
 inline constexpr std::size_t kMethodBytesMax = 32;
 
 /// Why a request is not looked at any further. The connection closes after the answer: after a fault in the

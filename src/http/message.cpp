@@ -167,7 +167,6 @@ Status status_of(Errc code) {
     case Errc::unavailable:
       return Status::unavailable;
     case Errc::quota_exceeded:
-      return Status::insufficient_storage;
     case Errc::no_space:
       return Status::insufficient_storage;
   }

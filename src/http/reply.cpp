@@ -20,11 +20,11 @@ namespace {
 
 namespace asio = boost::asio;
 
-constexpr std::size_t kCoalesceBytes = 16 * 1024;
+constexpr std::size_t kCoalesceBytes = std::size_t{16} * 1024;
 constexpr std::size_t kAppendBytes =
     4 * 1024;  // smaller bodies are copied behind the head: one piece to send
-constexpr std::size_t kKeptOutBytes = 64 * 1024;
-constexpr std::size_t kEncodeTurnBytes = 256 * 1024;
+constexpr std::size_t kKeptOutBytes = std::size_t{64} * 1024;
+constexpr std::size_t kEncodeTurnBytes = std::size_t{256} * 1024;
 
 bool has_no_body(Status s) { return s == Status::no_content || s == Status::not_modified; }
 

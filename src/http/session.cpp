@@ -229,6 +229,7 @@ Task<> Session::answer(std::optional<Failure>& failure, const Refusal* refusal) 
   try {
     co_await answer_failure(*failure);
   } catch (const ClientGone&) {
+    reply_.broken = true;
   }
 }
 

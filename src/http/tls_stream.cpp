@@ -17,7 +17,7 @@ namespace asio = boost::asio;
 
 // What one encrypted write is handed: enough records that the loop around it is cheap, short enough that
 // others get a turn.
-constexpr std::size_t kWriteBytesMax = 256 * 1024;
+constexpr std::size_t kWriteBytesMax = std::size_t{256} * 1024;
 
 /// Chooses http/1.1. A client that offers other protocols only is told so instead of being answered in a
 /// language it did not ask for; one that offers nothing gets HTTP/1.1.

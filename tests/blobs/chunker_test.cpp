@@ -50,7 +50,8 @@ const auto kWhole = [] { return std::size_t{256} << 10; };
 TEST(Chunker, FourLanesCutExactlyAsOne) {
   std::mt19937_64 random(7);
   Bytes mixed = random_bytes(24 << 20, 1);
-  std::fill(mixed.begin() + (5 << 20), mixed.begin() + (12 << 20), std::byte{0});   // a hole: no cuts but at max
+  std::fill(mixed.begin() + (5 << 20), mixed.begin() + (12 << 20),
+            std::byte{0});  // a hole: no cuts but at max
   for (std::size_t i = 14 << 20; i < (18u << 20); ++i) mixed[i] = mixed[i % 5000];  // repetition
   const Cuts expected = cut(mixed, kPlain, kWhole);
   EXPECT_GT(expected.size(), 10u);
@@ -107,7 +108,7 @@ TEST(Chunker, AnInsertionMovesFewCuts) {
 
 // Stored bodies of all times share chunks only while these stay as they are.
 TEST(Chunker, TheCutsAreThoseOfTheStoreFormat) {
-  EXPECT_EQ(gear()[0], 0x6e340b9cffb37a98u);    // SHA-256 of one zero byte begins so
+  EXPECT_EQ(gear()[0], 0x6e340b9cffb37a98u);  // SHA-256 of one zero byte begins so
   EXPECT_EQ(gear()[255], 0xa8100ae6aa1940d0u);
   Bytes body(6 << 20);
   std::uint32_t x = 1;
@@ -119,7 +120,8 @@ TEST(Crc32, IsTheSameWithAndWithoutCarrylessMultiplication) {
   const Bytes body = random_bytes(5000, 6);
   for (std::size_t from = 0; from < 70; ++from)
     for (std::size_t n = 0; n < 700; n += 13)
-      ASSERT_EQ(blobs::crc32(from * 77, ByteView(body).subspan(from, n)), crc32_plain(from * 77, ByteView(body).subspan(from, n)));
+      ASSERT_EQ(blobs::crc32(from * 77, ByteView(body).subspan(from, n)),
+                crc32_plain(from * 77, ByteView(body).subspan(from, n)));
   EXPECT_EQ(blobs::crc32(0, as_bytes("123456789")), 0xcbf43926u);
 }
 

@@ -53,9 +53,11 @@ TEST_F(CollectTest, NothingGoesWithinTheGrace) {
 TEST_F(CollectTest, AQueueRowIsAHintOnly) {
   const ContentId used = put(random_bytes(kMiB, 1)), version = put(random_bytes(kMiB, 2));
   const auto id = std::to_string(version.value);
-  sql("insert into versions (node_id, content_id, size, mtime) select id, " + id + ", 0, 0 from nodes where content_id = " +
-      std::to_string(used.value) + "; delete from nodes where content_id = " + id);
-  sql("insert into content_gc select id from contents; insert into chunk_gc (chunk_id) select id from chunks");
+  sql("insert into versions (node_id, content_id, size, mtime) select id, " + id +
+      ", 0, 0 from nodes where content_id = " + std::to_string(used.value) +
+      "; delete from nodes where content_id = " + id);
+  sql("insert into content_gc select id from contents; insert into chunk_gc (chunk_id) select id from "
+      "chunks");
   EXPECT_EQ(collect_all(), 0u);
   EXPECT_EQ(count("content_gc") + count("chunk_gc"), 0) << "they just leave the queue";
   EXPECT_TRUE(get(used) == random_bytes(kMiB, 1));
@@ -94,7 +96,9 @@ TEST_F(CollectTest, AHoldStopsTheDisk) {
 TEST_F(CollectTest, AFileThatCannotBeRemovedIsTriedLaterAndLaterThenParked) {
   open_faulty();
   forget(put(random_bytes(kMiB, 1)));
-  faults_->remove = [](const std::string& name) { throw VfsError(VfsError::Kind::other, "unlink " + name + ": EPERM"); };
+  faults_->remove = [](const std::string& name) {
+    throw VfsError(VfsError::Kind::other, "unlink " + name + ": EPERM");
+  };
   for (int attempt = 1; attempt <= 10; ++attempt) {
     EXPECT_EQ(store().collect(), 0u);
     EXPECT_EQ(count("chunk_gc where attempts = " + std::to_string(attempt)), 1) << attempt;
@@ -228,7 +232,8 @@ TEST_F(CollectTest, AReaderInTheMiddleGetsAllOrAnError) {
   }
 }
 
-/// Uploads and deletions of the same few bodies by many, a collector and a sweeper that find everything old enough.
+/// Uploads and deletions of the same few bodies by many, a collector and a sweeper that find everything old
+/// enough.
 TEST_F(CollectTest, StormsOfTheSameBytesLoseNothing) {
   constexpr int kWriters = 4, kRounds = 40;
   std::vector<Bytes> bodies;

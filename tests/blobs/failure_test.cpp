@@ -106,7 +106,8 @@ TEST_F(FailureTest, AFullDiskRefusesTheBodyAndNothingElse) {
   for (auto* hook : {&faults_->create, &faults_->write}) {
     for (const int call : {1, 2, 5}) {
       *hook = failing(VfsError::Kind::no_space, call);
-      EXPECT_EQ(code_of([&] { put(random_bytes(9 * kMiB, 1), 64 * kKiB, 9 * kMiB); }), Errc::no_space) << call;
+      EXPECT_EQ(code_of([&] { put(random_bytes(9 * kMiB, 1), 64 * kKiB, 9 * kMiB); }), Errc::no_space)
+          << call;
       *hook = {};
       EXPECT_TRUE(store().writable());
       EXPECT_TRUE(soon([&] { return spool_files() == 0 && chunk_files().empty(); }));
@@ -182,8 +183,10 @@ TEST_F(FailureTest, DamageIsNeverSentAsContent) {
       f(files[i]);
       MemorySink out;
       const auto view = db().read_now([&](db::Tx& tx) { return store().view(tx, content); });
-      EXPECT_EQ(slug_of([&] { tests::run(store().send(view, {0, body.size()}, out)); }), "content_damaged") << how;
-      EXPECT_TRUE(std::ranges::equal(out.body, ByteView(body).first(out.body.size()))) << how << ": wrong bytes went out";
+      EXPECT_EQ(slug_of([&] { tests::run(store().send(view, {0, body.size()}, out)); }), "content_damaged")
+          << how;
+      EXPECT_TRUE(std::ranges::equal(out.body, ByteView(body).first(out.body.size())))
+          << how << ": wrong bytes went out";
       EXPECT_EQ(slug_of([&] { tests::run(store().read_all(view, body.size())); }), "content_damaged") << how;
       fs::remove_all(files[i]);
       fs::rename(spare, files[i]);
@@ -305,7 +308,9 @@ TEST_F(FailureTest, PlantedLinksAreRefusedAtStart) {
 }
 
 TEST_F(FailureTest, SpoolAndBlobsMustAllowRenames) {
-  faults_->place = [](const std::string& name) { throw VfsError(VfsError::Kind::other, "rename " + name + ": EXDEV"); };
+  faults_->place = [](const std::string& name) {
+    throw VfsError(VfsError::Kind::other, "rename " + name + ": EXDEV");
+  };
   EXPECT_THROW(open_faulty(), std::runtime_error);
 }
 

@@ -10,7 +10,8 @@
 
 namespace welkin::blobs {
 
-/// What a test does to the file layer of a store, shared with it: hooks run before the real call and may throw VfsError.
+/// What a test does to the file layer of a store, shared with it: hooks run before the real call and may
+/// throw VfsError.
 struct VfsFaults {
   std::function<void(const std::string& name)> create, write, place, remove, open, read, exists;
   std::function<bool()> sync_fails, sync_dir_fails;

@@ -29,9 +29,10 @@ TEST(Layout, OneBlockOfIdsIsOneDirectory) {
 
 TEST(Layout, OtherNamesAreNoneOfOurs) {
   const std::string hash(64, 'a');
-  for (const auto& name : {std::string(), std::string("store.id"), hash, hash + ".", hash + ".0", hash + ".01",
-                           hash + ".3F", hash + ".-1", hash + ".1x", hash + "x1", std::string(64, 'A') + ".1",
-                           std::string(63, 'a') + ".1", hash + ".ffffffffffffffff", hash + ".1.part"})
+  for (const auto& name :
+       {std::string(), std::string("store.id"), hash, hash + ".", hash + ".0", hash + ".01", hash + ".3F",
+        hash + ".-1", hash + ".1x", hash + "x1", std::string(64, 'A') + ".1", std::string(63, 'a') + ".1",
+        hash + ".ffffffffffffffff", hash + ".1.part"})
     EXPECT_FALSE(parse_chunk_file_name(name)) << name;
   for (const char* name : {".part", "0.part", "01.part", "1.PART", "1.part.part", "g.part", "1"})
     EXPECT_FALSE(parse_spool_file_name(name)) << name;

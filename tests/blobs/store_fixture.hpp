@@ -27,8 +27,8 @@ class MemorySink final : public ByteSink {
 
 Bytes random_bytes(std::size_t n, std::uint64_t seed);
 
-/// A store over an emptied database and a directory of the test's own, and the little that callers of a store do: a
-/// drive, nodes that refer to contents.
+/// A store over an emptied database and a directory of the test's own, and the little that callers of a store
+/// do: a drive, nodes that refer to contents.
 class StoreTest : public testing::Test {
  protected:
   static void SetUpTestSuite() { db_ = std::make_unique<tests::TestDb>(); }
@@ -46,9 +46,11 @@ class StoreTest : public testing::Test {
   std::filesystem::path path() const { return dir_.path() / "data"; }
 
   /// The body through a sink, in pieces of `piece` bytes.
-  Sealed seal(ByteView body, std::size_t piece = 64 << 10, std::optional<std::uint64_t> size_hint = std::nullopt);
+  Sealed seal(ByteView body, std::size_t piece = 64 << 10,
+              std::optional<std::uint64_t> size_hint = std::nullopt);
   /// Sealed, recorded with a node, committed.
-  ContentId put(ByteView body, std::size_t piece = 64 << 10, std::optional<std::uint64_t> size_hint = std::nullopt);
+  ContentId put(ByteView body, std::size_t piece = 64 << 10,
+                std::optional<std::uint64_t> size_hint = std::nullopt);
   ContentId record(const Sealed& sealed);
   Bytes get(ContentId content, std::optional<Slice> slice = std::nullopt);
   /// Deletes the node of a content and queues it.

@@ -18,9 +18,9 @@ std::vector<PlacedChunk> chunks_of(const Sealed& s) { return std::get<std::vecto
 
 TEST_F(StoreTest, BodiesOfEverySizeComeBack) {
   const Bytes all = random_bytes(9 * kMiB, 1);
-  for (const std::size_t n :
-       {std::size_t{0}, std::size_t{1}, std::size_t{4096}, std::size_t{4097}, 64 * kKiB - 1, 64 * kKiB, 64 * kKiB + 1,
-        256 * kKiB, 256 * kKiB + 1, kMiB - 1, kMiB, kMiB + 1, 1280 * kKiB, 4 * kMiB, 4 * kMiB + 1, 9 * kMiB}) {
+  for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{4096}, std::size_t{4097},
+                              64 * kKiB - 1, 64 * kKiB, 64 * kKiB + 1, 256 * kKiB, 256 * kKiB + 1, kMiB - 1,
+                              kMiB, kMiB + 1, 1280 * kKiB, 4 * kMiB, 4 * kMiB + 1, 9 * kMiB}) {
     const ByteView body = ByteView(all).first(n);
     const std::size_t pieces[] = {1000 + n / 50, 64 * kKiB, 3 * kMiB};
     for (const std::size_t piece : pieces) {
@@ -54,7 +54,8 @@ TEST_F(StoreTest, ABodyOfManyBatchesHangsOnItsUploadAndIsJoined) {
   const ContentId content = record(sealed);
   EXPECT_EQ(count("upload_chunks"), 0);
   EXPECT_EQ(count("content_chunks"), recorded + static_cast<std::int64_t>(chunks_of(sealed).size()));
-  EXPECT_EQ(count("contents c where n_chunks = (select count(*) from content_chunks where content_id = c.id)"), 1);
+  EXPECT_EQ(
+      count("contents c where n_chunks = (select count(*) from content_chunks where content_id = c.id)"), 1);
   EXPECT_TRUE(get(content) == body);
 }
 
@@ -74,7 +75,8 @@ TEST_F(StoreTest, PartsOfAnUploadAreJoinedInOrder) {
   const UploadId upload = new_upload();
   Bytes whole;
   for (int part = 3; part >= 0; --part) {
-    const Bytes body = random_bytes(kMiB * 3 / 2 + 1000 * static_cast<std::size_t>(part), 40 + static_cast<std::uint64_t>(part));
+    const Bytes body = random_bytes(kMiB * 3 / 2 + 1000 * static_cast<std::size_t>(part),
+                                    40 + static_cast<std::uint64_t>(part));
     const Sealed sealed = seal(body);
     db().write_now([&](db::Tx& tx) {
       // As an upload in parts does it: recorded under the upload, each part with offsets of its own.
@@ -83,7 +85,8 @@ TEST_F(StoreTest, PartsOfAnUploadAreJoinedInOrder) {
       static constexpr db::Stmt kRef{"test.ref", "insert into upload_chunks values ($1, $2, $3, $4)"};
       std::int64_t offset = 0;
       for (const auto& c : chunks_of(sealed)) {
-        tx.exec(kChunk, c.id, c.sha256, static_cast<std::int32_t>(c.size_bytes), static_cast<std::int32_t>(c.crc32));
+        tx.exec(kChunk, c.id, c.sha256, static_cast<std::int32_t>(c.size_bytes),
+                static_cast<std::int32_t>(c.crc32));
         tx.exec(kRef, upload, part, offset, c.id);
         offset += c.size_bytes;
       }
@@ -196,7 +199,11 @@ TEST_F(StoreTest, ManyBodiesAreRecordedAtOnceInOrder) {
   for (const auto& s : sealed) all.push_back(&s);
   const auto contents = db().write_now([&](db::Tx& tx) {
     const auto ids = store().record(tx, all);
-    for (const ContentId id : ids) tx.script("insert into nodes (parent_id, content_id, drive_id, kind, mtime, etag_seq, etag_drive, created_at, name) values (1000000, " + std::to_string(id.value) + ", 1, 1, 0, 0, 1, 0, '" + std::to_string(id.value) + "')");
+    for (const ContentId id : ids)
+      tx.script(
+          "insert into nodes (parent_id, content_id, drive_id, kind, mtime, etag_seq, etag_drive, "
+          "created_at, name) values (1000000, " +
+          std::to_string(id.value) + ", 1, 1, 0, 0, 1, 0, '" + std::to_string(id.value) + "')");
     return ids;
   });
   for (std::size_t i = 0; i < all.size(); ++i) EXPECT_TRUE(get(contents[i]) == bodies[i]) << i;

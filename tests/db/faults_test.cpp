@@ -337,5 +337,32 @@ TEST_F(Faults, ClosingFailsWhatIsQueuedAndFinishesWhatRuns) {
   EXPECT_EQ(slug_of([&] { db->read_now([](Tx&) {}); }), "database");
 }
 
+// Statistics come late (autovacuum), so the size of the table has to be enough for a plan to follow it.
+TEST_F(Faults, PlansFollowATableThatGrows) {
+  const auto db = open(db_.url(), [](PoolConfig& c) { c.connections = 1; });
+  db->write_now([](Tx& tx) {
+    tx.script("create table grown (id bigint primary key) with (autovacuum_enabled = false)");
+    tx.script("insert into grown values (1)");
+    tx.script("analyze grown");
+  });
+  constexpr Stmt kByKey{"test.by_key", "select id from grown where id = $1"};
+  constexpr Stmt kScans{
+      "test.scans",
+      "select seq_scan from pg_stat_user_tables, pg_stat_force_next_flush() where relname = 'grown'"};
+  const auto scans = [&] {
+    db->read_now([&](Tx& tx) {
+      for (std::int64_t i = 0; i < 20; ++i) tx.exec(kByKey, i);
+    });
+    db->read_now([&](Tx& tx) { tx.exec(kScans); });
+    return db->read_now([&](Tx& tx) { return tx.one(kScans)[0].i64(0); });
+  };
+  EXPECT_GT(scans(), 10) << "a table of one page is read whole: else this test shows nothing";
+  db->write_now([](Tx& tx) { tx.script("insert into grown select generate_series(2, 20000)"); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(1200));
+  scans();  // the plans are renewed behind it
+  const auto before = scans();
+  EXPECT_EQ(scans(), before);
+}
+
 }  // namespace
 }  // namespace welkin::db

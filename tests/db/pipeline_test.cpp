@@ -216,9 +216,11 @@ TEST_F(Pipelined, CallersRideOverLostConnections) {
                 ++busy;
               }
             }
-            ++ended;
           },
-          asio::detached);
+          [&](std::exception_ptr e) {
+            EXPECT_EQ(e, nullptr) << "a lost connection reached a caller as something else than Error";
+            ++ended;
+          });
     }
     while (!cut_done) co_await pause(std::chrono::milliseconds(5));
     co_await wait_open();

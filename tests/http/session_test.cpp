@@ -344,6 +344,18 @@ TEST(Session, TwoServersDoNotShareAPortByAccident) {
   EXPECT_THROW(other.start(), std::runtime_error);
 }
 
+TEST(Session, ListensOnAllAddressesOrSaysWhyNot) {
+  TestServer server;
+  server.config.listen = "*:0";
+  server.start();
+  EXPECT_EQ(server.client().get("/hello").body, "hello") << "IPv4, whether or not there is IPv6";
+  for (const auto* listen : {"192.0.2.1:0", "nonsense", "127.0.0.1:99999", "no.such.host.invalid:80"}) {
+    TestServer other;
+    other.config.listen = listen;
+    EXPECT_THROW(other.start(), std::runtime_error) << listen;
+  }
+}
+
 TEST(Session, QueriesCookiesAndParameters) {
   TestServer server;
   server.get("/q/{id}", [](http::Request& rq, http::Reply& rp) -> Task<> {

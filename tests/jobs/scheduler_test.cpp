@@ -64,6 +64,7 @@ TEST(Scheduler, ComesBackAtOnceWhileMoreIsWaitingAndStaysFair) {
   scheduler.start();
   EXPECT_TRUE(greedy.reaches(5));
   EXPECT_TRUE(other.reaches(3));
+  scheduler.stop();
 }
 
 TEST(Scheduler, AJobThatThrowsHasItsNextTurn) {
@@ -76,6 +77,7 @@ TEST(Scheduler, AJobThatThrowsHasItsNextTurn) {
   });
   scheduler.start();
   EXPECT_TRUE(turns.reaches(3));
+  scheduler.stop();  // it counts in a variable that ends before it
 }
 
 TEST(Scheduler, OneNodeAtATime) {

@@ -166,9 +166,7 @@ TEST_F(FileRoutes, NeverLetABrowserRunThem) {
 }
 
 TEST_F(FileRoutes, KeepNamesOutOfHeaders) {
-  for (const std::string name : {"a\"b.txt", "a;b.txt", "semi; filename=evil.exe", "é漢.txt",
-                                 "\xE2\x80\xAE"
-                                 "cod.exe",
+  for (const std::string name : {"a\"b.txt", "a;b.txt", "semi; filename=evil.exe", "é漢.txt", "\u202Ecod.exe",
                                  "per%0d%0acent", "'quotes'", "  spaces  "}) {
     const auto got = api.get("/api/files/" + stored(name, "x"));
     const auto disposition = got.header("content-disposition");
@@ -179,7 +177,7 @@ TEST_F(FileRoutes, KeepNamesOutOfHeaders) {
     const auto at = disposition.find("filename*=UTF-8''");
     ASSERT_NE(at, std::string::npos) << disposition;
     const auto encoded = disposition.substr(at + 17);
-    if (name.find("\xE2\x80\xAE") == std::string::npos) {
+    if (name.find("\u202E") == std::string::npos) {
       EXPECT_EQ(text::percent_decode(encoded), name) << disposition;
     }
   }

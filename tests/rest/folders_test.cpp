@@ -71,9 +71,7 @@ TEST_F(Folders, GoWhereTheyAreToldTo) {
 TEST_F(Folders, KeepAnyGoodName) {
   for (const std::string name :
        {"é", "漢字", "😀👩‍👩‍👧‍👦", " lead and trail ", ".hidden", "dots...", "CON",
-        "a:b*c?<d>|\"e\"", "100%25 %2F", "a&b#c;d", "<script>alert(1)",
-        "\xE2\x80\xAE"
-        "evil.txt",
+        "a:b*c?<d>|\"e\"", "100%25 %2F", "a&b#c;d", "<script>alert(1)", "\u202Eevil.txt",
         "'; drop table nodes; --", "\xF0\x9D\x95\x8F"}) {
     const auto made = api.json("POST", "/api/folders", json{{"name", name}, {"parent_id", root_id}}.dump());
     ASSERT_EQ(made.status, 201) << name << made.body;

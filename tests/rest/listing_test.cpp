@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "rest/api.hpp"
@@ -157,15 +159,16 @@ TEST_F(Listing, ResourcesPageThroughEveryOrder) {
   for (const std::string order : {"name", "type", "modified_at", "created_at", "size"}) {
     for (const std::string reverse : {"false", "true"}) {
       for (const std::string types : {"", "file", "folder", "file,folder"}) {
-        const std::string query = "?order_by=" + order + "&reverse=" + reverse + "&resource_types=" + types;
-        const auto whole = json_of(api.get(url + query + "&limit=200"));
+        const std::string query =
+            fmt::format("{}?order_by={}&reverse={}&resource_types={}", url, order, reverse, types);
+        const auto whole = json_of(api.get(fmt::format("{}&limit=200", query)));
         ASSERT_TRUE(whole.contains("items")) << whole.dump();
         EXPECT_FALSE(whole.contains("next_cursor"));
         json paged = json::array();
         std::string cursor;
         int pages = 0;
         do {
-          const auto page = json_of(api.get(url + query + "&limit=3&cursor=" + cursor));
+          const auto page = json_of(api.get(fmt::format("{}&limit=3&cursor={}", query, cursor)));
           ASSERT_LE(page["items"].size(), 3u);
           for (const auto& item : page["items"]) paged.push_back(item);
           cursor = page.value("next_cursor", "");
@@ -191,7 +194,7 @@ TEST_F(Listing, ResourcesTakeAnUnusableCursorForTheFirstPage) {
   const auto cursor = first["next_cursor"].get<std::string>();
   for (const std::string& other :
        std::vector<std::string>{"nonsense", "AAAA", "", cursor + "A", cursor.substr(1)}) {
-    EXPECT_EQ(json_of(api.get(url + "?limit=2&cursor=" + other)), first) << other;
+    EXPECT_EQ(json_of(api.get(fmt::format("{}?limit=2&cursor={}", url, other))), first) << other;
   }
   const auto reversed = json_of(api.get(url + "?limit=2&reverse=true"));
   EXPECT_EQ(json_of(api.get(url + "?limit=2&reverse=true&cursor=" + cursor)), reversed);

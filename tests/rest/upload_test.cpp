@@ -222,6 +222,7 @@ TEST_F(Upload, ChecksPreconditions) {
 TEST_F(Upload, OneOfTwoRacersWinsAName) {
   std::atomic<int> created = 0, refused = 0;
   std::vector<std::thread> racers;
+  racers.reserve(8);
   for (int i = 0; i < 8; ++i) {
     racers.emplace_back([&, i] {
       auto mine = server.as(alice);
@@ -382,6 +383,7 @@ TEST_F(Upload, AReaderSeesOldOrNewNeverAMixture) {
   std::atomic<bool> stop = false;
   std::atomic<int> mixed = 0, reads = 0;
   std::vector<std::thread> readers;
+  readers.reserve(2);
   for (int i = 0; i < 2; ++i) {
     readers.emplace_back([&, i] {
       auto mine = server.as(alice);

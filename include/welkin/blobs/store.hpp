@@ -16,9 +16,10 @@
 #include "welkin/core/work_pool.hpp"
 #include "welkin/db/db.hpp"
 
-/// Bodies. Content of at most kInlineBytesMax bytes lives in PostgreSQL with its node's transaction; everything above
-/// in chunk files, cut by content above 1 MiB (FastCDC 256 KiB / 1 MiB / 4 MiB). A chunk file's name is never used
-/// twice, `<sha256>.<chunk id in hex>`, in directory (id >> 6) & 0xff; a dying chunk is never revived.
+/// Bodies. Content of at most kInlineBytesMax bytes lives in PostgreSQL with its node's transaction;
+/// everything above in chunk files, cut by content above 1 MiB (FastCDC 256 KiB / 1 MiB / 4 MiB). A chunk
+/// file's name is never used twice, `<sha256>.<chunk id in hex>`, in directory (id >> 6) & 0xff; a dying
+/// chunk is never revived.
 namespace welkin::blobs {
 
 inline constexpr std::uint64_t kInlineBytesMax = 65'536;
@@ -38,16 +39,16 @@ struct Sealed {
   UploadId upload;                                     // set when earlier batches were recorded under it
   std::uint64_t size_bytes = 0;
   std::uint32_t crc32 = 0;
-  Sha256 sha256{};                                     // of the whole body; all zero: not known
+  Sha256 sha256{};  // of the whole body; all zero: not known
   struct Outcome {
-    std::vector<PlacedChunk> surplus;                  // files whose hash had a row already
+    std::vector<PlacedChunk> surplus;  // files whose hash had a row already
   };
-  std::shared_ptr<Outcome> outcome;                    // set by record, again on each run; read by committed
+  std::shared_ptr<Outcome> outcome;  // set by record, again on each run; read by committed
   bool is_inline() const { return std::holds_alternative<Bytes>(body); }
 };
 
-/// Takes one body. Nothing is promised before `seal` returns; destroying an unsealed sink removes its spool files
-/// (recorded batches stay with their upload row until it ends).
+/// Takes one body. Nothing is promised before `seal` returns; destroying an unsealed sink removes its spool
+/// files (recorded batches stay with their upload row until it ends).
 class Sink {
  public:
   virtual ~Sink() = default;
@@ -65,16 +66,17 @@ struct ContentView {
   ContentId id;
   std::uint64_t size_bytes = 0;
   std::uint32_t crc32 = 0;
-  Sha256 sha256{};                         // all zero: not known yet
-  Bytes inline_body;                       // when the content is inline
+  Sha256 sha256{};    // all zero: not known yet
+  Bytes inline_body;  // when the content is inline
   struct Part {
     ChunkId id;
     Sha256 sha256;
-    std::uint64_t offset;                  // in the content
+    std::uint64_t offset;  // in the content
     std::uint32_t size_bytes;
-    Micros verified_at;                    // when the hash was last seen good; 0: not since it was stored
+    Micros verified_at;  // when the hash was last seen good; 0: not since it was stored
   };
-  /// Those that overlap the slice asked for, in order; at most kViewPartsMax: `send` loads further ones as it goes.
+  /// Those that overlap the slice asked for, in order; at most kViewPartsMax: `send` loads further ones as it
+  /// goes.
   std::vector<Part> parts;
 };
 
@@ -82,15 +84,16 @@ class Store {
  public:
   struct Options {
     std::string data_dir;
-    std::uint64_t disk_floor_bytes = 1ull << 30;   // and 2 % of the disk, whichever is more, stay free
+    std::uint64_t disk_floor_bytes = 1ull << 30;  // and 2 % of the disk, whichever is more, stay free
     unsigned gc_grace_seconds = 86'400;
-    std::size_t io_threads = 4;                    // cut, hash, write, read
-    std::size_t sync_threads = 8;                  // fdatasync, fsync
-    unsigned orphan_seconds = 86'400;              // what the sweeper leaves alone at least
-    const Clock* clock = nullptr;                  // nullptr: the system's
+    std::size_t io_threads = 4;        // cut, hash, write, read
+    std::size_t sync_threads = 8;      // fdatasync, fsync
+    unsigned orphan_seconds = 86'400;  // what the sweeper leaves alone at least
+    const Clock* clock = nullptr;      // nullptr: the system's
   };
-  /// Makes directories and store.id on first use (fsynced), checks that the database knows the same store id, that
-  /// spool and blobs are one file system, and that no other process has the store open for this data directory twice.
+  /// Makes directories and store.id on first use (fsynced), checks that the database knows the same store id,
+  /// that spool and blobs are one file system, and that no other process has the store open for this data
+  /// directory twice.
   /// @throws std::runtime_error with a clear text
   Store(db::Db& db, Options options);
   /// With another Vfs (tests).
@@ -98,16 +101,17 @@ class Store {
   ~Store();
 
   struct SinkOptions {
-    std::optional<std::uint64_t> size_hint;        // Content-Length: no more and no less is not checked here
-    /// Called at most once, when the body outgrows one batch (64 chunks): makes the `uploads` row its chunks hang on.
+    std::optional<std::uint64_t> size_hint;  // Content-Length: no more and no less is not checked here
+    /// Called at most once, when the body outgrows one batch (64 chunks): makes the `uploads` row its chunks
+    /// hang on.
     std::function<Task<UploadId>()> upload;
   };
   /// Sinks end before their store does. @throws Error no_space, unavailable `store_read_only`
   std::unique_ptr<Sink> sink(SinkOptions options);
 
-  /// Inserts contents (and chunks, references) for sealed bodies, inside the caller's transaction and before it takes
-  /// any drive lock. Set-wise for inline ones. May run again when the transaction is tried again. The rows of
-  /// `Sealed::upload` are joined and its upload_chunks removed.
+  /// Inserts contents (and chunks, references) for sealed bodies, inside the caller's transaction and before
+  /// it takes any drive lock. Set-wise for inline ones. May run again when the transaction is tried again.
+  /// The rows of `Sealed::upload` are joined and its upload_chunks removed.
   /// @return one content per body, in order
   std::vector<ContentId> record(db::Tx& tx, const std::vector<const Sealed*>& bodies);
   /// After the commit: unlinks files that turned out to be duplicates, in the background.
@@ -117,24 +121,26 @@ class Store {
 
   /// @param slice  loads the chunk list of this part only. @throws Error not_found
   ContentView view(db::Tx& tx, ContentId content, std::optional<Slice> slice = std::nullopt);
-  /// Feeds `slice` of the content. Chunks not verified within a day are hashed before the first byte of them goes out.
+  /// Feeds `slice` of the content. Chunks not verified within a day are hashed before the first byte of them
+  /// goes out.
   /// @throws Error internal `content_damaged` before or in the middle (then the connection is cut)
   Task<> send(const ContentView& content, Slice slice, ByteSink& out);
   /// The whole of a content in memory; for small ones. @throws Error too_large
   Task<Bytes> read_all(const ContentView& content, std::size_t bytes_max);
 
-  /// For whoever ends an upload without a content: queues its chunks for the collector and takes them from it. The
-  /// uploads row stays the caller's.
+  /// For whoever ends an upload without a content: queues its chunks for the collector and takes them from
+  /// it. The uploads row stays the caller's.
   void release(db::Tx& tx, UploadId upload);
 
   /// One turn of the collector: contents past their grace, then chunks, at most `batch_max` of each. Blocks.
   /// @return how many chunks left the disk
   unsigned collect(std::size_t batch_max = 200);
-  /// One turn of the sweeper: files without a row, spool leftovers older than a day. Blocks. @return files queued
+  /// One turn of the sweeper: files without a row, spool leftovers older than a day. Blocks. @return files
+  /// queued
   unsigned sweep();
 
-  /// False after a failed fsync, EIO or a read-only remount: writes answer 503 `store_read_only`, reads go on.
-  /// Kept over restarts; only `reset_suspect` (welkin doctor --reset-store) clears it.
+  /// False after a failed fsync, EIO or a read-only remount: writes answer 503 `store_read_only`, reads go
+  /// on. Kept over restarts; only `reset_suspect` (welkin doctor --reset-store) clears it.
   bool writable() const;
   std::string suspect_reason() const;
   /// For an operator who has looked at the disk. The next start of the server takes writes again.

@@ -31,9 +31,10 @@ struct Stat {
   Micros changed_at = 0;  // the later of mtime and ctime: when bytes or name last changed
 };
 
-/// Thrown by Vfs calls. `no_space` is ENOSPC or EDQUOT at create or write; `io` means that the device or file system
-/// itself failed or turned read-only (EIO, EROFS, EUCLEAN ...) or holds something else where a chunk should be, and is not
-/// to be trusted; `other` that this call could not be done and a later one may (EMFILE, EACCES ...).
+/// Thrown by Vfs calls. `no_space` is ENOSPC or EDQUOT at create or write; `io` means that the device or file
+/// system itself failed or turned read-only (EIO, EROFS, EUCLEAN ...) or holds something else where a chunk
+/// should be, and is not to be trusted; `other` that this call could not be done and a later one may (EMFILE,
+/// EACCES ...).
 class VfsError : public std::exception {
  public:
   enum class Kind : std::uint8_t { no_space, exists, io, other };
@@ -54,25 +55,28 @@ class VfsFile {
 };
 using File = std::unique_ptr<VfsFile>;
 
-/// Every file call of the chunk store. Two implementations: PosixVfs, and SimVfs (tests/blobs), which loses power.
-/// Synchronous; called on pool threads. Names have no '/'. Opens follow no links and stay beneath the root.
+/// Every file call of the chunk store. Two implementations: PosixVfs, and SimVfs (tests/blobs), which loses
+/// power. Synchronous; called on pool threads. Names have no '/'. Opens follow no links and stay beneath the
+/// root.
 class Vfs {
  public:
   virtual ~Vfs() = default;
-  virtual File create(Area area, const std::string& name) = 0;   // O_EXCL, mode 0600
+  virtual File create(Area area, const std::string& name) = 0;               // O_EXCL, mode 0600
   virtual std::optional<File> open(Area area, const std::string& name) = 0;  // read only; nullopt: not there
   virtual void write(VfsFile& file, std::uint64_t at, ByteView bytes) = 0;
   virtual std::size_t read(VfsFile& file, std::uint64_t at, std::span<std::byte> out) = 0;
-  virtual void start_writeback(VfsFile& file) = 0;               // a hint, never a durability step
+  virtual void start_writeback(VfsFile& file) = 0;  // a hint, never a durability step
   virtual void prefetch(VfsFile& file, std::uint64_t at, std::uint64_t length) = 0;  // a hint
-  virtual SyncResult sync(VfsFile& file) = 0;                    // at most once per file; failure is final
-  virtual void place(const std::string& spool_name, Area to, const std::string& name) = 0;  // rename, never replaces
+  virtual SyncResult sync(VfsFile& file) = 0;  // at most once per file; failure is final
+  virtual void place(const std::string& spool_name, Area to,
+                     const std::string& name) = 0;  // rename, never replaces
   virtual bool exists(Area area, const std::string& name) = 0;
   virtual Stat stat(VfsFile& file) = 0;
   virtual std::optional<Stat> stat(Area area, const std::string& name) = 0;  // nullopt: no such file
-  virtual bool remove(Area area, const std::string& name) = 0;   // false: was not there
+  virtual bool remove(Area area, const std::string& name) = 0;               // false: was not there
   virtual SyncResult sync_dir(Area area) = 0;
-  virtual std::vector<std::string> list(Area area, const std::string& after, std::size_t limit) = 0;  // in byte order
+  virtual std::vector<std::string> list(Area area, const std::string& after,
+                                        std::size_t limit) = 0;  // in byte order
   virtual Space space() = 0;
 };
 

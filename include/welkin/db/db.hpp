@@ -127,7 +127,8 @@ class Db {
   /// destroyed.
   void close();
 
-  /// Makes the pipeline of the calling io thread's context; call once from each io thread's context at start.
+  /// Makes the pipeline of an io thread's context; call once for each context at start, from any thread. Calls beyond
+  /// PoolConfig::io_threads are ignored.
   void attach_pipeline(boost::asio::io_context& io);
 
   enum class Mode { read, snapshot, write };

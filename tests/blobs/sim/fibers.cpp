@@ -140,8 +140,8 @@ void Fibers::start(Fiber& fiber) {
   fiber.context.uc_stack.ss_size = fiber.stack_bytes;
   fiber.context.uc_link = nullptr;
   const auto self = reinterpret_cast<std::uintptr_t>(this);
-  ::makecontext(&fiber.context, reinterpret_cast<void (*)()>(&Fibers::enter), 2, static_cast<unsigned>(self >> 32),
-                static_cast<unsigned>(self));
+  ::makecontext(&fiber.context, reinterpret_cast<void (*)()>(&Fibers::enter), 2,
+                static_cast<unsigned>(self >> 32), static_cast<unsigned>(self));
 }
 
 void Fibers::switch_to(Fiber& to) {
@@ -169,7 +169,8 @@ Fibers::Fiber* Fibers::choose() {
   for (auto& fiber : fibers_) {
     if (!can_go_on(*fiber)) continue;
     ++candidates;
-    if (!best || (by_priority_ ? fiber->priority > best->priority : random_.one_in(candidates))) best = fiber.get();
+    if (!best || (by_priority_ ? fiber->priority > best->priority : random_.one_in(candidates)))
+      best = fiber.get();
   }
   if (best || stopped_) return best;
   std::vector<Fiber*> waiting;

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-/// Actors of the simulation: plain synchronous code on fibers of one thread. Each call into the simulated file system or
-/// database is a point where another actor may go on, and where the power may fail.
+/// Actors of the simulation: plain synchronous code on fibers of one thread. Each call into the simulated
+/// file system or database is a point where another actor may go on, and where the power may fail.
 namespace welkin::blobs::sim {
 
 /// Small, fast, and the same on every machine (SplitMix64).
@@ -76,8 +76,8 @@ class Fibers {
   Fiber* current_;
   std::uint64_t calls_ = 0, stop_before_ = 0;
   bool stopped_ = false, tracing_ = false;
-  // Scheduling, drawn for each run: either another actor at every n-th call or so, or fixed priorities that change at a
-  // few calls, which meets orders that need one actor to sleep for long.
+  // Scheduling, drawn for each run: either another actor at every n-th call or so, or fixed priorities that
+  // change at a few calls, which meets orders that need one actor to sleep for long.
   bool by_priority_ = false;
   std::uint64_t stay_ = 1;
   std::vector<std::uint64_t> changes_;

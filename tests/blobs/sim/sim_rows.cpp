@@ -140,7 +140,8 @@ std::vector<LiveChunk> SimTx::find_live(std::span<const Sha256> hashes) {
   const bool reuse = rows_.fault_ == Fault::dying_row_reused;
   for (auto& [id, row] : rows_.chunks) {
     const auto& seen = row.seen_by(this);
-    if (seen && (!seen->dying || reuse) && std::find(hashes.begin(), hashes.end(), seen->sha256) != hashes.end())
+    if (seen && (!seen->dying || reuse) &&
+        std::find(hashes.begin(), hashes.end(), seen->sha256) != hashes.end())
       snapshot.emplace_back(seen->sha256, id);
   }
   std::sort(snapshot.begin(), snapshot.end());
@@ -196,7 +197,8 @@ std::vector<ContentId> SimTx::insert_contents(std::span<const NewContent> conten
 }
 
 void SimTx::take_chunk_reference(ChunkId chunk) {
-  if (!share(rows_.chunks, chunk.value, "foreign key")) throw std::runtime_error("foreign key: no such chunk");
+  if (!share(rows_.chunks, chunk.value, "foreign key"))
+    throw std::runtime_error("foreign key: no such chunk");
 }
 
 void SimTx::insert_content_chunks(std::span<const ContentChunk> chunks) {
@@ -295,7 +297,8 @@ std::vector<ContentId> SimTx::missing_contents(std::span<const ContentId> conten
 void SimTx::delete_contents(std::span<const ContentId> contents) {
   fibers_.step("delete contents");
   for (const ContentId id : contents) {
-    for (const auto& [offset, chunk] : look(rows_.contents, id.value)->chunks) enqueue(rows_.chunk_queue, chunk.value);
+    for (const auto& [offset, chunk] : look(rows_.contents, id.value)->chunks)
+      enqueue(rows_.chunk_queue, chunk.value);
     write(rows_.contents, id.value, "delete content").pending.reset();
     unqueue(rows_.content_queue, id.value);
   }
@@ -366,8 +369,7 @@ void SimTx::set_dying(std::span<const ChunkId> chunks) {
   for (const ChunkId id : chunks) {
     auto& row = write(rows_.chunks, id.value, "set dying");
     row.pending->dying = true;
-    if (rows_.fault_ == Fault::unlink_before_commit)
-      rows_.unlink_by_mistake({row.pending->sha256, id});
+    if (rows_.fault_ == Fault::unlink_before_commit) rows_.unlink_by_mistake({row.pending->sha256, id});
   }
 }
 
@@ -433,7 +435,8 @@ ContentId SimTx::queue_forgotten_contents(ContentId, std::size_t) {
     if (row.seen_by(this)) all.push_back(ContentId{id});
   const auto referenced = referenced_contents(all);
   for (const ContentId id : all)
-    if (std::find(referenced.begin(), referenced.end(), id) == referenced.end()) enqueue(rows_.content_queue, id.value);
+    if (std::find(referenced.begin(), referenced.end(), id) == referenced.end())
+      enqueue(rows_.content_queue, id.value);
   return {};
 }
 
@@ -455,7 +458,8 @@ UploadId SimTx::insert_upload() {
 
 std::int64_t SimTx::insert_node(ContentId content) {
   fibers_.step("insert node");
-  if (!share(rows_.contents, content.value, "foreign key")) throw Error(Errc::not_found, "not_found", "no content");
+  if (!share(rows_.contents, content.value, "foreign key"))
+    throw Error(Errc::not_found, "not_found", "no content");
   const auto id = ++rows_.next_node_;
   write(rows_.nodes, id, "insert node").pending = NodeRow{content};
   return id;

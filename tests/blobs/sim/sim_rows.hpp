@@ -16,16 +16,18 @@ class SimTx;
 template <class T>
 struct Versioned {
   std::optional<T> committed, pending;
-  const SimTx* writer = nullptr;        // has changed it and not yet ended
-  const SimTx* exclusive = nullptr;     // FOR UPDATE
-  std::set<const SimTx*> shared;        // FOR KEY SHARE
+  const SimTx* writer = nullptr;     // has changed it and not yet ended
+  const SimTx* exclusive = nullptr;  // FOR UPDATE
+  std::set<const SimTx*> shared;     // FOR KEY SHARE
 
   const std::optional<T>& seen_by(const SimTx* tx) const { return writer == tx ? pending : committed; }
   bool free_for(const SimTx* tx) const {
     return (!writer || writer == tx) && (!exclusive || exclusive == tx) &&
            (shared.empty() || (shared.size() == 1 && shared.contains(tx)));
   }
-  bool sharable_by(const SimTx* tx) const { return (!writer || writer == tx) && (!exclusive || exclusive == tx); }
+  bool sharable_by(const SimTx* tx) const {
+    return (!writer || writer == tx) && (!exclusive || exclusive == tx);
+  }
 };
 
 template <class T>
@@ -50,8 +52,8 @@ struct NodeRow {
   ContentId content;
 };
 
-/// The database of the simulation: row locks, snapshots per statement, durable at commit, nothing left of what was not
-/// committed.
+/// The database of the simulation: row locks, snapshots per statement, durable at commit, nothing left of
+/// what was not committed.
 class SimRows final : public ChunkRows {
  public:
   SimRows(Fibers& fibers, SimVfs& vfs, Fault fault) : fibers_(fibers), vfs_(vfs), fault_(fault) {}

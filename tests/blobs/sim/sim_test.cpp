@@ -5,8 +5,9 @@
 
 #include "blobs/sim/world.hpp"
 
-// The chunk protocol as it ships, over a file system and rows that stop at any call. One seed is one life of a store with
-// up to three crashes; 20,000 of them here, WELKIN_SIM_SEEDS for more (a million finds races of two or three steps).
+// The chunk protocol as it ships, over a file system and rows that stop at any call. One seed is one life of
+// a store with up to three crashes; 20,000 of them here, WELKIN_SIM_SEEDS for more (a million finds races of
+// two or three steps).
 namespace welkin::blobs::sim {
 namespace {
 
@@ -47,8 +48,8 @@ TEST(Simulation, OneSeedIsOneLife) {
 
 #ifndef WELKIN_SIM_SANITIZED
 
-/// A mistake, and within how many seeds it must be found: about seven times the mean, so that a change of the protocol
-/// that deals the seeds anew hits this by chance once in a thousand.
+/// A mistake, and within how many seeds it must be found: about seven times the mean, so that a change of the
+/// protocol that deals the seeds anew hits this by chance once in a thousand.
 struct Planted {
   const char* name;
   Fault fault;

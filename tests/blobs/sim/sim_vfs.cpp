@@ -45,7 +45,8 @@ std::optional<File> SimVfs::open(Area area, const std::string& name) {
 void SimVfs::write(VfsFile& file, std::uint64_t at, ByteView bytes) {
   call("write", "");
   Inode& inode = *static_cast<SimFile&>(file).inode;
-  if (rates_.space && fibers_.random().one_in(rates_.space)) throw VfsError(VfsError::Kind::no_space, "write");
+  if (rates_.space && fibers_.random().one_in(rates_.space))
+    throw VfsError(VfsError::Kind::no_space, "write");
   if (inode.current.size() < at + bytes.size()) inode.current.resize(at + bytes.size());
   std::copy(bytes.begin(), bytes.end(), inode.current.begin() + static_cast<std::ptrdiff_t>(at));
   for (std::size_t page = at / kPageBytes; page * kPageBytes < at + bytes.size(); ++page) {

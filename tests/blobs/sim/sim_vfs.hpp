@@ -8,10 +8,11 @@
 
 namespace welkin::blobs::sim {
 
-/// A file system that forgets. Written pages and changed names are pending until they are flushed; when the power fails,
-/// all, none or some of the pending pages stay (one in eight torn), files may be as long as they were without their
-/// bytes, and of the pending names either a prefix stays, as under a journal, or any of them, as POSIX allows. A flush
-/// that fails drops what it should have written and the next one reports success, as Linux does.
+/// A file system that forgets. Written pages and changed names are pending until they are flushed; when the
+/// power fails, all, none or some of the pending pages stay (one in eight torn), files may be as long as they
+/// were without their bytes, and of the pending names either a prefix stays, as under a journal, or any of
+/// them, as POSIX allows. A flush that fails drops what it should have written and the next one reports
+/// success, as Linux does.
 class SimVfs final : public Vfs {
  public:
   static constexpr std::size_t kPageBytes = 16;

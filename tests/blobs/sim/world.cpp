@@ -31,7 +31,8 @@ World::World(std::uint64_t seed, Fault fault)
   // Few bodies, so that they meet; each shares its beginning with the one before.
   for (auto n = 1 + random.below(4); n > 0; --n) {
     Bytes body;
-    if (!bodies_.empty()) body.assign(bodies_.back().begin(), bodies_.back().begin() + bodies_.back().size() / 2);
+    if (!bodies_.empty())
+      body.assign(bodies_.back().begin(), bodies_.back().begin() + bodies_.back().size() / 2);
     const Bytes tail = random_bytes(random, 20 + random.below(60));
     body.insert(body.end(), tail.begin(), tail.end());
     bodies_.push_back(std::move(body));
@@ -55,12 +56,13 @@ void World::start_process() {
   health_ = std::make_unique<Health>();
   living_ = std::make_unique<LivingSpool>();
   ids_ = std::make_unique<ChunkIds>(rows_);
-  ground_ = std::make_unique<Ground>(Ground{
-      vfs_, rows_, *health_, *living_, [this](std::size_t n, const std::function<void(std::size_t)>& f) {
-        const std::size_t first = n == 0 ? 0 : fibers_.random().below(n);
-        for (std::size_t i = 0; i < n; ++i) f((first + i) % n);
-      },
-      [this](const std::string& text) { fibers_.note("    warning: " + text); }});
+  ground_ = std::make_unique<Ground>(
+      Ground{vfs_, rows_, *health_, *living_,
+             [this](std::size_t n, const std::function<void(std::size_t)>& f) {
+               const std::size_t first = n == 0 ? 0 : fibers_.random().below(n);
+               for (std::size_t i = 0; i < n; ++i) f((first + i) % n);
+             },
+             [this](const std::string& text) { fibers_.note("    warning: " + text); }});
 }
 
 // -- actors
@@ -79,7 +81,8 @@ Sealed World::write_body(const Bytes& body, ChunkWriter& writer) {
     const auto placed = make_durable(*ground_, writer.take_batch());
     if (!sealed.upload) rows_.run([&](SimTx& tx) { sealed.upload = tx.insert_upload(); });
     std::vector<PlacedChunk> surplus;
-    rows_.transaction([&](ChunkTx& tx) { surplus = record_batch(tx, vfs_, sealed.upload, recorded, placed); });
+    rows_.transaction(
+        [&](ChunkTx& tx) { surplus = record_batch(tx, vfs_, sealed.upload, recorded, placed); });
     for (const auto& chunk : placed) recorded += chunk.size_bytes;
     remove_placed(*ground_, surplus);
   }
@@ -118,7 +121,8 @@ std::optional<std::int64_t> World::upload(const Bytes& body) {
     unknown = std::string_view(e.slug()) == "unknown_commit";
   }
   // A certain rollback: nobody refers to what was placed last.
-  if (!unknown && !sealed.is_inline()) remove_placed(*ground_, std::get<std::vector<PlacedChunk>>(sealed.body));
+  if (!unknown && !sealed.is_inline())
+    remove_placed(*ground_, std::get<std::vector<PlacedChunk>>(sealed.body));
   return std::nullopt;
 }
 
@@ -225,8 +229,10 @@ void World::check_rows() {
       if (!row.committed) continue;
       for (const auto& [offset, chunk] : row.committed->chunks) {
         const auto found = rows_.chunks.find(chunk.value);
-        const bool live = found != rows_.chunks.end() && found->second.committed && !found->second.committed->dying;
-        if (!live) broken(std::string(what) + " " + std::to_string(id) + " refers to a chunk that is not live");
+        const bool live =
+            found != rows_.chunks.end() && found->second.committed && !found->second.committed->dying;
+        if (!live)
+          broken(std::string(what) + " " + std::to_string(id) + " refers to a chunk that is not live");
       }
     }
   };
@@ -262,7 +268,8 @@ void World::check_contents() {
       return broken("acknowledged node " + std::to_string(node) + " is gone");
     const auto content = found->second.committed->content.value;
     if (!rows_.contents[content].committed) return broken("node " + std::to_string(node) + " has no content");
-    if (content_bytes_.at(content) != known.body) return broken("node " + std::to_string(node) + ": other bytes");
+    if (content_bytes_.at(content) != known.body)
+      return broken("node " + std::to_string(node) + ": other bytes");
   }
 }
 
@@ -272,7 +279,8 @@ void World::check_nothing_left() {
   for (auto& [id, content] : rows_.contents)
     if (content.committed)
       for (const auto& [offset, chunk] : content.committed->chunks)
-        wanted.insert(chunk_file_name(rows_.chunks[chunk.value].committed.value_or(ChunkRow()).sha256, chunk));
+        wanted.insert(
+            chunk_file_name(rows_.chunks[chunk.value].committed.value_or(ChunkRow()).sha256, chunk));
   for (const auto& name : vfs_.names(Area::Kind::blobs))
     if (!wanted.contains(name)) broken("file " + name + " is left over");
   for (const auto& name : vfs_.names(Area::Kind::spool)) broken("spool file " + name + " is left over");

@@ -9,8 +9,8 @@
 
 namespace welkin::blobs::sim {
 
-/// One simulated life of a store: uploads of equal and overlapping bodies, deletions, a collector and a sweeper, a few
-/// crashes in between. After each crash, and at the end, every promise is checked.
+/// One simulated life of a store: uploads of equal and overlapping bodies, deletions, a collector and a
+/// sweeper, a few crashes in between. After each crash, and at the end, every promise is checked.
 class World {
  public:
   World(std::uint64_t seed, Fault fault);
