@@ -40,6 +40,8 @@ Task<Caller> by_header(const Services& services, http::Request& rq, std::string_
     if (colon == std::string_view::npos) throw bad_scheme();
     caller = co_await services.people.by_basic(pair.substr(0, colon), pair.substr(colon + 1),
                                                protocols::kRest, origin_of(rq));
+    // A browser that knows a password for this address sends it along to whatever page asks.
+    if (changes_state(rq.method())) require_not_cross_site(rq);
   } else {
     throw bad_scheme();
   }

@@ -372,6 +372,23 @@ TEST_F(Accounts, TheFirstCredentialDecides) {
                "no_token");
 }
 
+TEST_F(Accounts, ABrowserThatKnowsAPasswordLendsItToNoOtherSite) {
+  const auto bearer = HeaderList{
+      {"Authorization",
+       "Bearer " + json::parse(login(alice.name, alice.password).body)["access_token"].get<std::string>()}};
+  const auto made = json::parse(
+      anybody.json("POST", "/api/auth/app-passwords", R"({"label":"x","scopes":"rest"})", bearer).body);
+  const std::string pair = alice.name + ":" + made["password"].get<std::string>();
+  const auto create = [&](const std::string& name, HeaderList headers) {
+    headers.emplace_back("Authorization", "Basic " + text::base64(as_bytes(pair)));
+    return anybody.json("POST", "/api/folders", R"({"name":")" + name + R"("})", std::move(headers)).status;
+  };
+  EXPECT_EQ(create("a", {}), 201);
+  EXPECT_EQ(create("b", {{"Origin", "https://evil.example"}}), 403);
+  EXPECT_EQ(create("c", {{"Sec-Fetch-Site", "cross-site"}}), 403);
+  EXPECT_EQ(create("d", {{"Origin", "http://localhost"}, {"Sec-Fetch-Site", "same-origin"}}), 201);
+}
+
 TEST_F(Accounts, UnsafeMethodsOfCookieCallersNeedProof) {
   const auto answer = login(alice.name, alice.password);
   std::string access, csrf;
