@@ -118,8 +118,9 @@ TEST_F(FailureTest, AFullDiskRefusesTheBodyAndNothingElse) {
 
 TEST_F(FailureTest, AFullDiskInTheMiddleOfALongBodyLeavesOnlyWhatWasRecorded) {
   open_faulty();
-  faults_->create = failing(VfsError::Kind::no_space, 150);
-  EXPECT_EQ(code_of([&] { put(random_bytes(220 * kMiB, 1)); }), Errc::no_space);
+  // In the fourth batch: it is written only once the second is durable, and by then the first is recorded.
+  faults_->create = failing(VfsError::Kind::no_space, 3 * static_cast<int>(kBatchChunks) + 10);
+  EXPECT_EQ(code_of([&] { put(random_bytes(300 * kMiB, 1)); }), Errc::no_space);
   faults_->create = {};
   const auto recorded = count("upload_chunks");
   EXPECT_GE(recorded, 64);

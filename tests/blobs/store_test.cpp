@@ -44,7 +44,9 @@ TEST_F(StoreTest, BodiesOfEverySizeComeBack) {
 }
 
 TEST_F(StoreTest, ABodyOfManyBatchesHangsOnItsUploadAndIsJoined) {
-  const Bytes body = random_bytes(90 * kMiB, 2);
+  // Past two batches and what the pipeline holds in memory: however slow the disk, the body then waits for its
+  // first batch to be durable, and asks for its upload.
+  const Bytes body = random_bytes(200 * kMiB, 2);
   const Sealed sealed = seal(body, 200 * kKiB, body.size());
   ASSERT_TRUE(sealed.upload);
   EXPECT_EQ(sealed.sha256, crypto::sha256(body));
@@ -242,7 +244,7 @@ TEST_F(StoreTest, ASinkThatEndsEarlyLeavesNoFile) {
 }
 
 TEST_F(StoreTest, RecordedBatchesOfAnEndedUploadAreCollected) {
-  const Sealed sealed = seal(random_bytes(90 * kMiB, 12));
+  const Sealed sealed = seal(random_bytes(200 * kMiB, 12));
   ASSERT_TRUE(sealed.upload);
   db().write_now([&](db::Tx& tx) { store().release(tx, sealed.upload); });
   sql("delete from uploads");
