@@ -153,13 +153,13 @@ begin
   if charged = 0 then raise exception using errcode = 'WQ507', message = 'quota_exceeded'; end if;
 end $$;
 
-CREATE FUNCTION public.copy_node(p_node bigint, p_to bigint, p_name text, p_children boolean, p_replace boolean, p_user bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, p_expect smallint, p_etags text[], p_tokens uuid[], p_depth_max integer, p_nodes_max integer, OUT node_id bigint, OUT created boolean) RETURNS record
+CREATE FUNCTION public.copy_node(p_node bigint, p_to bigint, p_name text, p_children boolean, p_replace boolean, p_user bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, p_expect smallint, p_etags text[], p_tokens uuid[], p_depth_max integer, p_nodes_max integer, OUT node_id bigint, OUT created boolean, OUT folders_made bigint, OUT files_made bigint) RETURNS record
     LANGUAGE plpgsql
     AS $$
 #variable_conflict use_column
 declare
   d record; n record; g record; h record; author bigint := nullif(p_user, 0); stamp bigint;
-  target integer; taken bigint; deep boolean; made bigint; total bigint;
+  target integer; taken bigint; deep boolean; total bigint;
 begin
   select x.drive_id into target from nodes x where x.id = p_to and x.kind = 2;
   if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
@@ -218,10 +218,11 @@ begin
     select s.fresh, p.ns, p.name, p.value
       from picked s cross join lateral (select * from node_properties x where x.node_id = s.id offset 0) p
      where s.flags & 4 = 4)
-  select count(*), coalesce(sum(size) filter (where kind = 1), 0), min(fresh) filter (where id = p_node)
-    into made, total, node_id from picked;
-  if made = 0 then raise exception using errcode = 'WN404', message = 'not_found'; end if;
-  if made > p_nodes_max then raise exception using errcode = 'WU422', message = 'too_many_nodes'; end if;
+  select count(*) filter (where kind = 2), count(*) filter (where kind = 1),
+         coalesce(sum(size) filter (where kind = 1), 0), min(fresh) filter (where id = p_node)
+    into folders_made, files_made, total, node_id from picked;
+  if folders_made + files_made = 0 then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  if folders_made + files_made > p_nodes_max then raise exception using errcode = 'WU422', message = 'too_many_nodes'; end if;
   perform charge_drive(target, total);
   if taken is not null then  -- a lock on the replaced name protects the name (RFC 4918 §7.6), those below it end
     update locks l set node_id = copy_node.node_id where l.node_id = taken;
