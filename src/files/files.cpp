@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "files/impl.hpp"
 #include "files/listing.hpp"
 #include "files/node_store.hpp"
 #include "files/refusals.hpp"
@@ -25,16 +26,8 @@ constexpr db::Stmt kDropUpload{"files.drop_upload", "select drop_upload($1)"};
 
 }  // namespace
 
-struct Files::Impl {
-  Impl(db::Db& db, blobs::Store& store, const Clock& clock)
-      : db(db), store(store), room(std::make_shared<UploadRoom>(db, store, clock)) {}
-  db::Db& db;
-  blobs::Store& store;
-  std::shared_ptr<UploadRoom> room;
-};
-
-Files::Files(db::Db& db, blobs::Store& store, const Config&, const Clock& clock)
-    : impl_(std::make_shared<Impl>(db, store, clock)) {}
+Files::Files(db::Db& db, blobs::Store& store, const Config& config, const Clock& clock)
+    : impl_(std::make_shared<Impl>(db, store, config, clock)) {}
 Files::~Files() { close(); }
 
 void Files::close() { impl_->room->cleaner.join(); }

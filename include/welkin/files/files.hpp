@@ -172,8 +172,11 @@ class Files {
 
   void close();
 
- private:
+  /// For the other doors of this room, each in a header of its own.
   struct Impl;
+  Impl& impl() { return *impl_; }
+
+ private:
   std::shared_ptr<Impl> impl_;
 };
 
