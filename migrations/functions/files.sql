@@ -60,27 +60,6 @@ begin
   rights := rights & p_mask;
 end $$;
 
--- Whether a lock forbids a change of p_node (null: it is new) in p_parent, whose way up is p_chain. A lock is satisfied
--- by its token; of several shared locks on one node, one token is enough (RFC 4918 §6.2). p_deep: what is below p_node
--- goes along, so a lock anywhere below forbids it as well.
-create or replace function is_locked(p_chain bigint[], p_node bigint, p_parent bigint, p_drive integer,
-    p_tokens uuid[], p_deep boolean) returns boolean language plpgsql stable as $$
-begin
-  if not exists (select from locks l where l.drive_id = p_drive and l.expires_at > now()) then return false; end if;
-  if exists (select from locks l
-      where l.node_id = any (p_chain || p_node) and l.expires_at > now()
-        and (l.depth_infinity or l.node_id = p_node or l.node_id = p_parent)
-      group by l.node_id having not bool_or(l.token = any (p_tokens))) then return true; end if;
-  return p_deep and exists (
-    select from locks l
-     where l.drive_id = p_drive and l.expires_at > now() and l.node_id <> p_node
-       and p_node = any (
-         array(with recursive up as (select id, parent_id from nodes where id = l.node_id
-           union all select n.id, n.parent_id
-             from up cross join lateral (select * from nodes x where x.id = up.parent_id offset 0) n) select id from up))
-     group by l.node_id having not bool_or(l.token = any (p_tokens)));
-end $$;
-
 create or replace function raise_chain(p_chain bigint[], p_seq bigint, p_bytes bigint) returns void language plpgsql as $$
 declare stamp bigint := now_us();
 begin
@@ -152,13 +131,19 @@ begin
         when l.expect = 1 and l.old_id is not null or l.expect in (2, 3) and l.old_id is null
           or l.expect = 3 and l.old_etag <> all (l.etags) or l.expect = 4 and l.old_etag = any (l.etags)
           then 'WP412 precondition_failed'
-        when any_locks and is_locked(g.chain, l.old_id, l.at_parent, p_drive, l.tokens, false) then 'WL423 locked'
+        when any_locks and is_locked(g.chain, l.old_id,
+               case when l.old_id is null then l.at_parent end, p_drive, p_subjects, l.tokens, false) then 'WL423 locked'
         else 'ok'
       end verdict
       from located l left join gates g on g.place = l.place),
+  -- Many clients make a file empty before they fill it: that is no version to come back to.
   kept as (
     insert into versions (node_id, content_id, size, mtime, author_id)
-    select old_id, old_content, old_size, old_mtime, old_author from judged where verdict = 'ok' and old_id is not null),
+    select old_id, old_content, old_size, old_mtime, old_author from judged
+     where verdict = 'ok' and old_id is not null and old_size > 0),
+  forgotten as (
+    insert into content_gc (content_id)
+    select old_content from judged where verdict = 'ok' and old_id is not null and old_size = 0 on conflict do nothing),
   changed as (
     update nodes n set content_id = j.content_id, size = j.size, mtime = j.mtime, mime = j.mime, etag_seq = d.seq,
                        etag_drive = p_drive, author_id = author
@@ -212,7 +197,7 @@ begin
     raise exception using errcode = 'WN404', message = 'not_found'; end if;
   if g.rights & 4 = 0 then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
   if cardinality(g.chain) > p_depth_max then raise exception using errcode = 'WI400', message = 'too_deep'; end if;
-  if is_locked(g.chain, null, p_parent, drive, p_tokens, false) then
+  if is_locked(g.chain, null, p_parent, drive, p_subjects, p_tokens, false) then
     raise exception using errcode = 'WL423', message = 'locked'; end if;
   seq := d.seq; stamp := now_us(); rights := g.rights;
   insert into nodes (parent_id, mtime, etag_seq, created_at, creator_id, author_id, drive_id, etag_drive, kind, name)

@@ -15,15 +15,16 @@ begin
 end $$;
 
 -- What a change of a node itself has to find true; shared by move and trash.
+drop function if exists require_change(integer, bigint, record, integer, smallint, text[], uuid[]);
 create or replace function require_change(p_drive integer, p_node bigint, p_gate record, p_right integer,
-    p_expect smallint, p_etags text[], p_tokens uuid[]) returns void language plpgsql stable as $$
+    p_subjects bigint[], p_expect smallint, p_etags text[], p_tokens uuid[]) returns void language plpgsql stable as $$
 begin
   if not p_gate.live or p_gate.drive <> p_drive or p_gate.rights & 1 = 0 then
     raise exception using errcode = 'WN404', message = 'not_found'; end if;
   if cardinality(p_gate.chain) = 1 then raise exception using errcode = 'WF403', message = 'is_root'; end if;
   if p_gate.rights & p_right <> p_right then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
   perform require_expected(p_node, p_expect, p_etags);
-  if is_locked(p_gate.chain, p_node, p_gate.chain[2], p_drive, p_tokens, true) then
+  if is_locked(p_gate.chain, p_node, p_gate.chain[2], p_drive, p_subjects, p_tokens, true) then
     raise exception using errcode = 'WL423', message = 'locked'; end if;
 end $$;
 
@@ -42,7 +43,7 @@ begin
   g := gate(old, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
   if g.rights & 16 = 0 then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
   if old = p_limit or old = p_link_node then raise exception using errcode = 'WF403', message = 'is_root'; end if;
-  if is_locked(g.chain, old, p_parent, g.drive, p_tokens, true) then
+  if is_locked(g.chain, old, p_parent, g.drive, p_subjects, p_tokens, true) then
     raise exception using errcode = 'WL423', message = 'locked'; end if;
   return old;
 end $$;
@@ -57,16 +58,6 @@ begin
       select n.id, b.height + 1
         from below b cross join lateral (select x.id from nodes x where x.parent_id = b.id and x.kind = 2 offset 0) n)
     select max(x.height) from (select height from below limit 5000) x);
-end $$;
-
--- Locks are bound to a place: they end when what they protect leaves it (RFC 4918 §7.7).
-create or replace function drop_locks(p_drive integer, p_node bigint) returns void language plpgsql as $$
-begin
-  if not exists (select from locks l where l.drive_id = p_drive) then return; end if;
-  delete from locks l where l.drive_id = p_drive and p_node = any (
-    array(with recursive up as (select id, parent_id from nodes where id = l.node_id
-      union all select n.id, n.parent_id
-        from up cross join lateral (select * from nodes x where x.id = up.parent_id offset 0) n) select id from up));
 end $$;
 
 -- Charges bytes to a drive whose lock is held.
@@ -162,7 +153,7 @@ begin
     raise exception using errcode = 'serialization_failure', message = 'moved meanwhile'; end if;
   -- A change of name is an update of the item; leaving a folder is a deletion there and a creation elsewhere.
   perform require_change(drive, p_node, g, case when destination = n.parent_id then 8 else 16 end,
-                         p_expect, p_etags, p_tokens);
+                         p_subjects, p_expect, p_etags, p_tokens);
   if p_node = p_limit or p_node = p_link_node then raise exception using errcode = 'WF403', message = 'is_root'; end if;
   if not h.live or h.rights = 0 or not exists (select from nodes x where x.id = destination and x.kind = 2) then
     raise exception using errcode = 'WN404', message = 'not_found'; end if;
@@ -171,17 +162,17 @@ begin
     if p_node = any (h.chain) then raise exception using errcode = 'WI400', message = 'into_itself'; end if;
     if cardinality(h.chain) + (case when n.kind = 2 then height_of(p_node) else 0 end) > p_depth_max + 1 then
       raise exception using errcode = 'WI400', message = 'too_deep'; end if;
-    if is_locked(h.chain, null, destination, target, p_tokens, false) then
+    if is_locked(h.chain, null, destination, target, p_subjects, p_tokens, false) then
       raise exception using errcode = 'WL423', message = 'locked'; end if;
   end if;
   taken := require_place(destination, wanted, h, p_node, g.chain, p_replace, p_subjects, p_mask, p_limit, p_link_node,
                          p_link_rights, p_tokens);
   created := taken is null;
   if taken is not null then
-    perform drop_locks(target, taken);
+    perform drop_locks(taken, target);
     perform put_in_trash(taken, p_user, target, e.seq, e.trash_id, h.chain);
   end if;
-  perform drop_locks(drive, p_node);
+  perform drop_locks(p_node, drive);
   bytes := bytes_of(p_node);
   if target <> drive then perform move_to_drive(p_node, drive, target, e.seq, p_nodes_max); end if;
   update nodes set parent_id = destination, name = wanted where id = p_node;
@@ -222,7 +213,7 @@ begin
   if cardinality(h.chain) + (case when deep then height_of(p_node) when n.kind = 2 then 1 else 0 end)
       > p_depth_max + 1 then
     raise exception using errcode = 'WI400', message = 'too_deep'; end if;
-  if is_locked(h.chain, null, p_to, target, p_tokens, false) then
+  if is_locked(h.chain, null, p_to, target, p_subjects, p_tokens, false) then
     raise exception using errcode = 'WL423', message = 'locked'; end if;
   taken := require_place(p_to, p_name, h, null, g.chain, p_replace, p_subjects, p_mask, p_limit, p_link_node,
                          p_link_rights, p_tokens);
@@ -269,7 +260,7 @@ begin
   perform charge_drive(target, total);
   if taken is not null then  -- a lock on the replaced name protects the name (RFC 4918 §7.6), those below it end
     update locks l set node_id = copy_node.node_id where l.node_id = taken;
-    perform drop_locks(target, taken);
+    perform drop_locks(taken, target);
   end if;
   perform raise_chain(h.chain, d.seq, total);
   insert into changes (drive_id, seq, node_id, parent_id, op) values (target, d.seq, copy_node.node_id, p_to, 1);
@@ -287,8 +278,8 @@ begin
   g := gate(p_node, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
   if g.drive <> drive then
     raise exception using errcode = 'serialization_failure', message = 'moved meanwhile'; end if;
-  perform require_change(drive, p_node, g, 16, p_expect, p_etags, p_tokens);
+  perform require_change(drive, p_node, g, 16, p_subjects, p_expect, p_etags, p_tokens);
   if p_node = p_limit or p_node = p_link_node then raise exception using errcode = 'WF403', message = 'is_root'; end if;
-  perform drop_locks(drive, p_node);
+  perform drop_locks(p_node, drive);
   perform put_in_trash(p_node, p_user, drive, d.seq, d.trash_id, g.chain[2:]);
 end $$;

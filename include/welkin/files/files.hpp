@@ -105,6 +105,7 @@ std::string require_name(std::string_view name, Kind kind);
 std::string choose_mime_type(std::string_view client_type, ByteView head, std::string_view name);
 
 class Files;
+class Locks;
 
 /// A body on its way in. Feed it, then finish; destroying it unfinished drops everything.
 class Upload {
@@ -158,7 +159,8 @@ class Files {
 
   // --- changing
   /// @throws Error conflict `exists`, not_found, forbidden, locked
-  Task<Node> create_folder(Caller caller, NodeId parent, std::string name);
+  Task<Node> create_folder(Caller caller, NodeId parent, std::string name,
+                           std::vector<db::Uuid> lock_tokens = {});
   /// Renames and moves in one step, between drives too; an unset member stays. A file's id, content, etag,
   /// times and versions stay; locks of what moves end. Into another drive at most kTreeNodesMax nodes go at
   /// once, and the grants and links inside end.
@@ -190,6 +192,9 @@ class Files {
   Task<> trash(Caller caller, NodeId id, Expect expect = {}, std::vector<db::Uuid> lock_tokens = {});
   /// Checks rights, name, quota and preconditions as far as they can be known, before a byte is read.
   Task<std::unique_ptr<Upload>> begin_upload(Caller caller, UploadOptions options);
+
+  /// Write locks, see locks.hpp. Every change above obeys them.
+  Locks& locks();
 
   // --- upkeep, for the scheduler: each one bounded turn on the calling thread; true: more is waiting
   bool expire_uploads();
