@@ -212,7 +212,7 @@ begin
     values (p_parent, stamp, seq, stamp, nullif(p_user, 0), drive, drive, 2, p_name) returning id into node_id;
   insert into folders (node_id, etag_seq, changed_at) values (node_id, seq, stamp);
   perform raise_chain(g.chain, seq, 0);
-  insert into changes (drive_id, seq, node_id, parent_id, op) values (drive, seq, node_id, p_parent, 1);
+  insert into changes (drive_id, seq, node_id, parent_id, op) values (drive, seq, node_id, p_parent, 5);
 end $$;
 
 -- What a change of a node itself has to find true; shared by move and trash. 23505 later means the name is taken.

@@ -7,6 +7,7 @@
 #include "files/node_store.hpp"
 #include "files/refusals.hpp"
 #include "files/upload.hpp"
+#include "welkin/files/changes.hpp"
 
 namespace welkin::files {
 namespace {
@@ -27,15 +28,18 @@ constexpr db::Stmt kDropUpload{"files.drop_upload", "select drop_upload($1)"};
 
 struct Files::Impl {
   Impl(db::Db& db, blobs::Store& store, const Clock& clock)
-      : db(db), store(store), room(std::make_shared<UploadRoom>(db, store, clock)) {}
+      : db(db), store(store), room(std::make_shared<UploadRoom>(db, store, clock)), change_log(db) {}
   db::Db& db;
   blobs::Store& store;
   std::shared_ptr<UploadRoom> room;
+  ChangeLog change_log;
 };
 
 Files::Files(db::Db& db, blobs::Store& store, const Config&, const Clock& clock)
     : impl_(std::make_shared<Impl>(db, store, clock)) {}
 Files::~Files() { close(); }
+
+ChangeLog& Files::change_log() { return impl_->change_log; }
 
 void Files::close() { impl_->room->cleaner.join(); }
 

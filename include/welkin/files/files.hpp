@@ -98,6 +98,7 @@ std::string require_name(std::string_view name, Kind kind);
 std::string choose_mime_type(std::string_view client_type, ByteView head, std::string_view name);
 
 class Files;
+class ChangeLog;  // welkin/files/changes.hpp
 
 /// A body on its way in. Feed it, then finish; destroying it unfinished drops everything.
 class Upload {
@@ -166,6 +167,9 @@ class Files {
   Task<> trash(Caller caller, NodeId id, Expect expect = {}, std::vector<db::Uuid> lock_tokens = {});
   /// Checks rights, name, quota and preconditions as far as they can be known, before a byte is read.
   Task<std::unique_ptr<Upload>> begin_upload(Caller caller, UploadOptions options);
+
+  // --- parts with doors of their own
+  ChangeLog& change_log();
 
   // --- upkeep, for the scheduler: each one bounded turn on the calling thread; true: more is waiting
   bool expire_uploads();
