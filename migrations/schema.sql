@@ -259,7 +259,7 @@ begin
     returning id into node_id;
   insert into folders (node_id, etag_seq, changed_at) values (node_id, seq, stamp);
   perform raise_chain(g.chain, seq, 0);
-  insert into changes (drive_id, seq, node_id, parent_id, op) values (drive, seq, node_id, p_parent, 1);
+  insert into changes (drive_id, seq, node_id, parent_id, op) values (drive, seq, node_id, p_parent, 5);
 end $$;
 
 CREATE FUNCTION public.create_personal_drive(p_user bigint, p_quota bigint) RETURNS integer
@@ -527,6 +527,23 @@ CREATE FUNCTION public.now_us() RETURNS bigint
     LANGUAGE sql
     AS $$ select (extract(epoch from clock_timestamp()) * 1e6)::bigint $$;
 
+CREATE FUNCTION public.prune_changes(p_drive integer, p_before_s integer, p_keep_rows integer, p_batch integer) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare spare bigint; upto bigint; is_gone boolean;
+begin
+  is_gone := not exists (select from drives d where d.id = p_drive);
+  select c.seq into spare from changes c where c.drive_id = p_drive order by c.seq desc offset p_keep_rows limit 1;
+  select max(x.seq) into upto
+    from (select c.seq, c.at_s from changes c where c.drive_id = p_drive order by c.seq limit p_batch) x
+   where is_gone or x.at_s < p_before_s or x.seq <= spare;
+  if upto is null then return false; end if;
+  delete from changes c where c.drive_id = p_drive and c.seq <= upto;
+  perform pg_advisory_xact_lock(1, p_drive);
+  update drives d set pruned_seq = greatest(d.pruned_seq, upto) where d.id = p_drive;
+  return true;
+end $$;
+
 CREATE FUNCTION public.put_away_unwritten(p_seconds integer, p_limit integer) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
@@ -614,6 +631,27 @@ begin
   if is_locked(g.chain, old, p_parent, g.drive, p_subjects, p_tokens, true) then
     raise exception using errcode = 'WL423', message = 'locked'; end if;
   return old;
+end $$;
+
+CREATE FUNCTION public.sync_head(p_folder bigint, p_user bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, OUT live boolean, OUT rights integer, OUT kind integer, OUT drive integer, OUT epoch integer, OUT number bigint, OUT seq bigint, OUT pruned_seq bigint, OUT mounts bigint) RETURNS record
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare g record; m record;
+begin
+  g := gate(p_folder, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
+  live := g.live; rights := g.rights; drive := g.drive;
+  if not live then return; end if;
+  select n.kind, d.epoch, least(f.etag_seq, d.seq), d.seq, d.pruned_seq into kind, epoch, number, seq, pruned_seq
+    from nodes n join drives d on d.id = n.drive_id left join folders f on f.node_id = n.id where n.id = p_folder;
+  mounts := 0;
+  for m in select x.id, x.parent_id, x.target_id, x.name from mounts x where x.user_id = p_user loop
+    if p_folder = any ((gate(m.parent_id, p_subjects, p_mask, p_limit, p_link_node, p_link_rights)).chain) then
+      g := gate(m.target_id, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
+      if g.live and g.rights & 1 = 1 then
+        mounts := mounts # hashtextextended(concat_ws('/', m.id, m.parent_id, m.target_id, m.name), 0);
+      end if;
+    end if;
+  end loop;
 end $$;
 
 CREATE FUNCTION public.trash_node(p_node bigint, p_user bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, p_expect smallint, p_etags text[], p_tokens uuid[]) RETURNS void

@@ -205,7 +205,7 @@ begin
     returning id into node_id;
   insert into folders (node_id, etag_seq, changed_at) values (node_id, seq, stamp);
   perform raise_chain(g.chain, seq, 0);
-  insert into changes (drive_id, seq, node_id, parent_id, op) values (drive, seq, node_id, p_parent, 1);
+  insert into changes (drive_id, seq, node_id, parent_id, op) values (drive, seq, node_id, p_parent, 5);
 end $$;
 
 -- Announces the bytes of a running upload against the quota. The row is its chunks' reference until it ends.

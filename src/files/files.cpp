@@ -7,6 +7,7 @@
 #include "files/node_store.hpp"
 #include "files/refusals.hpp"
 #include "files/upload.hpp"
+#include "welkin/files/changes.hpp"
 #include "welkin/files/locks.hpp"
 
 namespace welkin::files {
@@ -41,17 +42,23 @@ void add_demands(db::Params& params, const Expect& expect, const std::vector<db:
 
 struct Files::Impl {
   Impl(db::Db& db, blobs::Store& store, const Clock& clock)
-      : db(db), store(store), room(std::make_shared<UploadRoom>(db, store, clock)), locks(room) {}
+      : db(db),
+        store(store),
+        room(std::make_shared<UploadRoom>(db, store, clock)),
+        locks(room),
+        change_log(db) {}
   db::Db& db;
   blobs::Store& store;
   std::shared_ptr<UploadRoom> room;
   Locks locks;
+  ChangeLog change_log;
 };
 
 Files::Files(db::Db& db, blobs::Store& store, const Config&, const Clock& clock)
     : impl_(std::make_shared<Impl>(db, store, clock)) {}
 Files::~Files() { close(); }
 
+ChangeLog& Files::change_log() { return impl_->change_log; }
 Locks& Files::locks() { return impl_->locks; }
 
 void Files::close() { impl_->room->cleaner.join(); }

@@ -105,7 +105,8 @@ std::string require_name(std::string_view name, Kind kind);
 std::string choose_mime_type(std::string_view client_type, ByteView head, std::string_view name);
 
 class Files;
-class Locks;
+class ChangeLog;  // welkin/files/changes.hpp
+class Locks;      // welkin/files/locks.hpp
 
 /// A body on its way in. Feed it, then finish; destroying it unfinished drops everything.
 class Upload {
@@ -193,6 +194,8 @@ class Files {
   /// Checks rights, name, quota and preconditions as far as they can be known, before a byte is read.
   Task<std::unique_ptr<Upload>> begin_upload(Caller caller, UploadOptions options);
 
+  // --- parts with doors of their own
+  ChangeLog& change_log();
   /// Write locks, see locks.hpp. Every change above obeys them.
   Locks& locks();
 
