@@ -39,6 +39,7 @@ struct Committed {
   bool created = false;
   Micros created_at = 0;
   std::int32_t rights = 0;
+  UserId creator;
 };
 
 /// Group commit per drive. There is no timer and no thread: whoever comes while nothing is being committed
@@ -58,6 +59,10 @@ class Gatherer {
   /// Returns when the change is on stable storage; tells the store whether the body was recorded.
   /// @throws Error as commit_files refuses; unavailable: it may or may not have happened
   Task<Committed> commit(const Commit& item);
+
+  /// One item inside the caller's transaction, which tells the store of its outcome. @throws Error as
+  /// commit_files refuses
+  Committed commit_in(db::Tx& tx, const Commit& item);
 
   /// For the benches' BEFORE arm: every item is its own group.
   void set_group_items_max(std::size_t n) { group_items_max_ = n; }
