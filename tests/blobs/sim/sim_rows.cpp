@@ -341,7 +341,8 @@ std::vector<DoomedChunk> SimTx::lock_chunks(std::span<const ChunkId> chunks) {
   std::vector<DoomedChunk> out;
   for (const ChunkId id : chunks) {
     if (!lock_now(rows_.chunks, id.value)) continue;
-    out.push_back({id, look(rows_.chunks, id.value)->sha256, false});
+    const auto row = look(rows_.chunks, id.value);
+    out.push_back({id, row->sha256, false, row->size_bytes});
   }
   return out;
 }
