@@ -89,13 +89,19 @@ begin
         when l.expect = 1 and l.old_id is not null or l.expect in (2, 3) and l.old_id is null
           or l.expect = 3 and l.old_etag <> all (l.etags) or l.expect = 4 and l.old_etag = any (l.etags)
           then 'WP412 precondition_failed'
-        when any_locks and is_locked(g.chain, l.old_id, l.at_parent, p_drive, l.tokens, false) then 'WL423 locked'
+        when any_locks and is_locked(g.chain, l.old_id,
+               case when l.old_id is null then l.at_parent end, p_drive, p_subjects, l.tokens, false) then 'WL423 locked'
         else 'ok'
       end verdict
       from located l left join gates g on g.place = l.place),
+  -- Many clients make a file empty before they fill it: that is no version to come back to.
   kept as (
     insert into versions (node_id, content_id, size, mtime, author_id)
-    select old_id, old_content, old_size, old_mtime, old_author from judged where verdict = 'ok' and old_id is not null),
+    select old_id, old_content, old_size, old_mtime, old_author from judged
+     where verdict = 'ok' and old_id is not null and old_size > 0),
+  forgotten as (
+    insert into content_gc (content_id)
+    select old_content from judged where verdict = 'ok' and old_id is not null and old_size = 0 on conflict do nothing),
   changed as (
     update nodes n set content_id = j.content_id, size = j.size, mtime = j.mtime, mime = j.mime, etag_seq = d.seq,
                        etag_drive = p_drive, author_id = author
@@ -148,14 +154,14 @@ begin
     raise exception using errcode = 'WN404', message = 'not_found'; end if;
   if g.rights & 4 = 0 then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
   if cardinality(g.chain) > p_depth_max then raise exception using errcode = 'WI400', message = 'too_deep'; end if;
-  if is_locked(g.chain, null, p_parent, drive, p_tokens, false) then
+  if is_locked(g.chain, null, p_parent, drive, p_subjects, p_tokens, false) then
     raise exception using errcode = 'WL423', message = 'locked'; end if;
   seq := d.seq; stamp := now_us(); rights := g.rights;
   insert into nodes (parent_id, mtime, etag_seq, created_at, author_id, drive_id, etag_drive, kind, name)
     values (p_parent, stamp, seq, stamp, nullif(p_user, 0), drive, drive, 2, p_name) returning id into node_id;
   insert into folders (node_id, etag_seq, changed_at) values (node_id, seq, stamp);
   perform raise_chain(g.chain, seq, 0);
-  insert into changes (drive_id, seq, node_id, parent_id, op) values (drive, seq, node_id, p_parent, 1);
+  insert into changes (drive_id, seq, node_id, parent_id, op) values (drive, seq, node_id, p_parent, 5);
 end $$;
 
 CREATE FUNCTION public.create_personal_drive(p_user bigint, p_quota bigint) RETURNS integer
@@ -197,6 +203,14 @@ begin
                     trash_id = case when trash_id = any (ids) then null else trash_id end where id = p_drive;
   delete from nodes where id = any (ids);
   return false;
+end $$;
+
+CREATE FUNCTION public.drop_locks(p_node bigint, p_drive integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+  delete from locks l
+   where l.drive_id = p_drive and (l.node_id = p_node or way_down(p_node, l.node_id) is not null);
 end $$;
 
 CREATE FUNCTION public.drop_upload(p_upload bigint) RETURNS boolean
@@ -265,23 +279,63 @@ begin
     select max(x.height) from (select height from below limit 5000) x);
 end $$;
 
-CREATE FUNCTION public.is_locked(p_chain bigint[], p_node bigint, p_parent bigint, p_drive integer, p_tokens uuid[], p_deep boolean) RETURNS boolean
+CREATE FUNCTION public.is_locked(p_chain bigint[], p_node bigint, p_parent bigint, p_drive integer, p_subjects bigint[], p_tokens uuid[], p_deep boolean) RETURNS boolean
     LANGUAGE plpgsql STABLE
     AS $$
 begin
   if not exists (select from locks l where l.drive_id = p_drive and l.expires_at > now()) then return false; end if;
-  if exists (select from locks l
-      where l.node_id = any (p_chain || p_node) and l.expires_at > now()
-        and (l.depth_infinity or l.node_id = p_node or l.node_id = p_parent)
-      group by l.node_id having not bool_or(l.token = any (p_tokens))) then return true; end if;
+  if exists (
+    select from (
+      select r.resource, l.exclusive, coalesce(l.token = any (p_tokens)
+               and (l.owner_id is null or l.owner_id = any (p_subjects)), false) satisfied
+        from locks l cross join lateral (values
+               (1, l.depth_infinity or l.node_id = p_node),
+               (2, p_parent is not null and (l.node_id = p_parent
+                                             or l.depth_infinity and l.node_id is distinct from p_node))) r (resource, covered)
+       where l.node_id = any (p_chain || p_node) and l.expires_at > now() and r.covered) x
+     group by x.resource having bool_or(x.exclusive and not x.satisfied) or not bool_or(x.satisfied)) then
+    return true;
+  end if;
   return p_deep and exists (
-    select from locks l
-     where l.drive_id = p_drive and l.expires_at > now() and l.node_id <> p_node
-       and p_node = any (
-         array(with recursive up as (select id, parent_id from nodes where id = l.node_id
-           union all select n.id, n.parent_id
-             from up cross join lateral (select * from nodes x where x.id = up.parent_id offset 0) n) select id from up))
-     group by l.node_id having not bool_or(l.token = any (p_tokens)));
+    select from (
+      select l.node_id, l.exclusive, coalesce(l.token = any (p_tokens)
+               and (l.owner_id is null or l.owner_id = any (p_subjects)), false) satisfied
+        from locks l
+       where l.drive_id = p_drive and l.expires_at > now() and l.node_id <> p_node
+         and way_down(p_node, l.node_id) is not null) x
+     group by x.node_id having bool_or(x.exclusive and not x.satisfied) or not bool_or(x.satisfied));
+end $$;
+
+CREATE FUNCTION public.lock_node(p_node bigint, p_user bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, p_right integer, p_token uuid, p_infinity boolean, p_exclusive boolean, p_seconds integer, p_app smallint, p_owner_xml text, p_node_max integer, p_user_max integer) RETURNS TABLE(token uuid, above integer, below text[])
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+declare g record; drive integer;
+begin
+  select x.drive_id into drive from nodes x where x.id = p_node;
+  if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  -- The queue of the drive's writers, but no number: a lock changes nothing that is listed.
+  perform pg_advisory_xact_lock(1, drive);
+  g := gate(p_node, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
+  if not g.live or g.drive <> drive or p_right <> 0 and g.rights & 1 = 0 then
+    raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  if g.rights & p_right <> p_right or p_user = 0 then
+    raise exception using errcode = 'WF403', message = 'forbidden'; end if;
+  delete from locks l where l.drive_id = drive and l.expires_at <= now();
+  return query
+    select l.token, array_position(g.chain, l.node_id) - 1, coalesce(way_down(p_node, l.node_id), '{}')
+      from locks l
+     where l.drive_id = drive and (l.exclusive or p_exclusive)
+       and (l.node_id = p_node or l.depth_infinity and l.node_id = any (g.chain)
+            or p_infinity and way_down(p_node, l.node_id) is not null)
+     limit 100;
+  if found then return; end if;
+  if (select count(*) from locks l where l.node_id = p_node) >= p_node_max
+     or (select count(*) from locks l where l.owner_id = p_user) >= p_user_max then
+    raise exception using errcode = 'WF403', message = 'too_many_locks'; end if;
+  insert into locks (token, node_id, drive_id, owner_id, expires_at, seconds, depth_infinity, exclusive, app, owner_xml)
+    values (p_token, p_node, drive, p_user, now() + make_interval(secs => p_seconds), p_seconds, p_infinity, p_exclusive,
+            p_app, p_owner_xml);
 end $$;
 
 CREATE FUNCTION public.move_node(p_node bigint, p_to bigint, p_name text, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, p_expect smallint, p_etags text[], p_tokens uuid[], p_depth_max integer) RETURNS void
@@ -297,7 +351,7 @@ begin
   g := gate(p_node, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
   -- A change of name is an update of the item; leaving a folder is a deletion there and a creation elsewhere.
   perform require_change(drive, p_node, g, case when destination = n.parent_id then 8 else 16 end,
-                         p_expect, p_etags, p_tokens);
+                         p_subjects, p_expect, p_etags, p_tokens);
   if p_node = p_limit or p_node = p_link_node then raise exception using errcode = 'WF403', message = 'is_root'; end if;
   t := gate(destination, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
   if not t.live or t.rights = 0 or not exists (select from nodes x where x.id = destination and x.kind = 2) then
@@ -308,7 +362,7 @@ begin
     if p_node = any (t.chain) then raise exception using errcode = 'WI400', message = 'into_itself'; end if;
     if cardinality(t.chain) + (case when n.kind = 2 then height_of(p_node) else 1 end) > p_depth_max + 1 then
       raise exception using errcode = 'WI400', message = 'too_deep'; end if;
-    if is_locked(t.chain, null, destination, drive, p_tokens, false) then
+    if is_locked(t.chain, null, destination, drive, p_subjects, p_tokens, false) then
       raise exception using errcode = 'WL423', message = 'locked'; end if;
   end if;
   bytes := case when n.kind = 1 then n.size else (select f.bytes_below from folders f where f.node_id = p_node) end;
@@ -317,6 +371,7 @@ begin
   perform raise_chain(g.chain[2:], d.seq, -bytes);
   perform raise_chain(t.chain, d.seq, bytes);
   update folders set etag_seq = d.seq where node_id = p_node;
+  perform drop_locks(p_node, drive);
   insert into changes (drive_id, seq, node_id, parent_id, op, old_name) values
     (drive, d.seq, p_node, n.parent_id, 3, n.name), (drive, d.seq, p_node, destination, 1, null);
 end $$;
@@ -324,6 +379,46 @@ end $$;
 CREATE FUNCTION public.now_us() RETURNS bigint
     LANGUAGE sql
     AS $$ select (extract(epoch from clock_timestamp()) * 1e6)::bigint $$;
+
+CREATE FUNCTION public.prune_changes(p_drive integer, p_before_s integer, p_keep_rows integer, p_batch integer) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare spare bigint; upto bigint; is_gone boolean;
+begin
+  is_gone := not exists (select from drives d where d.id = p_drive);
+  select c.seq into spare from changes c where c.drive_id = p_drive order by c.seq desc offset p_keep_rows limit 1;
+  select max(x.seq) into upto
+    from (select c.seq, c.at_s from changes c where c.drive_id = p_drive order by c.seq limit p_batch) x
+   where is_gone or x.at_s < p_before_s or x.seq <= spare;
+  if upto is null then return false; end if;
+  delete from changes c where c.drive_id = p_drive and c.seq <= upto;
+  perform pg_advisory_xact_lock(1, p_drive);
+  update drives d set pruned_seq = greatest(d.pruned_seq, upto) where d.id = p_drive;
+  return true;
+end $$;
+
+CREATE FUNCTION public.put_away_unwritten(p_seconds integer, p_limit integer) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare b record; seen integer := 0;
+begin
+  for b in select x.node_id, n.parent_id, etag_text(n.etag_drive, n.etag_seq, n.id) etag,
+                  n.size = 0 and n.etag_seq = x.etag_seq unwritten
+             from born_by_lock x join nodes n on n.id = x.node_id
+            where x.born_at <= now() - make_interval(secs => p_seconds)
+              and not exists (select from locks l where l.node_id = x.node_id and l.expires_at > now())
+            order by x.born_at limit p_limit loop
+    seen := seen + 1;
+    delete from born_by_lock where node_id = b.node_id;
+    if b.unwritten then
+      begin
+        perform trash_node(b.node_id, 0, '{}', 127, 0, b.parent_id, 127, 3::smallint, array[b.etag], '{}');
+      exception when sqlstate 'WN404' or sqlstate 'WP412' or sqlstate 'WL423' then null;
+      end;
+    end if;
+  end loop;
+  return seen = p_limit;
+end $$;
 
 CREATE FUNCTION public.raise_chain(p_chain bigint[], p_seq bigint, p_bytes bigint) RETURNS void
     LANGUAGE plpgsql
@@ -334,7 +429,7 @@ begin
    where node_id = any (p_chain);
 end $$;
 
-CREATE FUNCTION public.require_change(p_drive integer, p_node bigint, p_gate record, p_right integer, p_expect smallint, p_etags text[], p_tokens uuid[]) RETURNS void
+CREATE FUNCTION public.require_change(p_drive integer, p_node bigint, p_gate record, p_right integer, p_subjects bigint[], p_expect smallint, p_etags text[], p_tokens uuid[]) RETURNS void
     LANGUAGE plpgsql STABLE
     AS $$
 declare n record; etag text;
@@ -349,8 +444,29 @@ begin
                else etag_text(n.etag_drive, n.etag_seq, p_node) end;
   if p_expect = 1 or p_expect = 3 and etag <> all (p_etags) or p_expect = 4 and etag = any (p_etags) then
     raise exception using errcode = 'WP412', message = 'precondition_failed'; end if;
-  if is_locked(p_gate.chain, p_node, n.parent_id, p_drive, p_tokens, true) then
+  if is_locked(p_gate.chain, p_node, n.parent_id, p_drive, p_subjects, p_tokens, true) then
     raise exception using errcode = 'WL423', message = 'locked'; end if;
+end $$;
+
+CREATE FUNCTION public.sync_head(p_folder bigint, p_user bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, OUT live boolean, OUT rights integer, OUT kind integer, OUT drive integer, OUT epoch integer, OUT number bigint, OUT seq bigint, OUT pruned_seq bigint, OUT mounts bigint) RETURNS record
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare g record; m record;
+begin
+  g := gate(p_folder, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
+  live := g.live; rights := g.rights; drive := g.drive;
+  if not live then return; end if;
+  select n.kind, d.epoch, least(f.etag_seq, d.seq), d.seq, d.pruned_seq into kind, epoch, number, seq, pruned_seq
+    from nodes n join drives d on d.id = n.drive_id left join folders f on f.node_id = n.id where n.id = p_folder;
+  mounts := 0;
+  for m in select x.id, x.parent_id, x.target_id, x.name from mounts x where x.user_id = p_user loop
+    if p_folder = any ((gate(m.parent_id, p_subjects, p_mask, p_limit, p_link_node, p_link_rights)).chain) then
+      g := gate(m.target_id, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
+      if g.live and g.rights & 1 = 1 then
+        mounts := mounts # hashtextextended(concat_ws('/', m.id, m.parent_id, m.target_id, m.name), 0);
+      end if;
+    end if;
+  end loop;
 end $$;
 
 CREATE FUNCTION public.trash_node(p_node bigint, p_user bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, p_expect smallint, p_etags text[], p_tokens uuid[]) RETURNS void
@@ -362,7 +478,7 @@ begin
   if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
   d := begin_change(drive, 0, true);
   g := gate(p_node, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
-  perform require_change(drive, p_node, g, 16, p_expect, p_etags, p_tokens);
+  perform require_change(drive, p_node, g, 16, p_subjects, p_expect, p_etags, p_tokens);
   if p_node = p_limit or p_node = p_link_node then raise exception using errcode = 'WF403', message = 'is_root'; end if;
   select x.* into n from nodes x where x.id = p_node;
   bytes := case when n.kind = 1 then n.size else (select f.bytes_below from folders f where f.node_id = p_node) end;
@@ -371,9 +487,23 @@ begin
   update nodes set parent_id = d.trash_id, name = p_node::text where id = p_node;
   perform raise_chain(g.chain[2:], d.seq, -bytes);
   perform raise_chain(array[d.trash_id], d.seq, bytes);
-  delete from locks where node_id = p_node;
+  perform drop_locks(p_node, drive);
   insert into changes (drive_id, seq, node_id, parent_id, op, old_name)
     values (drive, d.seq, p_node, n.parent_id, 3, n.name);
+end $$;
+
+CREATE FUNCTION public.way_down(p_top bigint, p_node bigint) RETURNS text[]
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare names text[] := '{}'; at bigint := p_node; n record;
+begin
+  while at <> p_top loop
+    select x.parent_id, x.name into n from nodes x where x.id = at;
+    if n.parent_id is null then return null; end if;
+    names := n.name || names;
+    at := n.parent_id;
+  end loop;
+  return case when names <> '{}' then names end;
 end $$;
 
 CREATE TABLE public.app_passwords (
@@ -419,6 +549,12 @@ ALTER TABLE public.audit ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     NO MINVALUE
     NO MAXVALUE
     CACHE 1
+);
+
+CREATE TABLE public.born_by_lock (
+    node_id bigint NOT NULL,
+    etag_seq bigint NOT NULL,
+    born_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
 CREATE TABLE public.changes (
@@ -629,7 +765,9 @@ CREATE TABLE public.locks (
     depth_infinity boolean NOT NULL,
     exclusive boolean NOT NULL,
     app smallint NOT NULL,
-    owner_xml text
+    owner_xml text,
+    seconds integer DEFAULT 3600 NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
 )
 WITH (fillfactor='70');
 
@@ -854,6 +992,9 @@ ALTER TABLE ONLY public.app_passwords
 ALTER TABLE ONLY public.audit
     ADD CONSTRAINT audit_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.born_by_lock
+    ADD CONSTRAINT born_by_lock_pkey PRIMARY KEY (node_id);
+
 ALTER TABLE ONLY public.changes
     ADD CONSTRAINT changes_pkey PRIMARY KEY (drive_id, seq, node_id, op);
 
@@ -1032,6 +1173,8 @@ CREATE INDEX locks_by_drive ON public.locks USING btree (drive_id);
 
 CREATE INDEX locks_by_node ON public.locks USING btree (node_id);
 
+CREATE INDEX locks_by_owner ON public.locks USING btree (owner_id);
+
 CREATE INDEX login_failures_by_age ON public.login_failures USING btree (last_at);
 
 CREATE INDEX mounts_by_parent ON public.mounts USING btree (parent_id);
@@ -1091,6 +1234,9 @@ ALTER TABLE ONLY public.app_passwords
 
 ALTER TABLE ONLY public.app_passwords
     ADD CONSTRAINT app_passwords_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.born_by_lock
+    ADD CONSTRAINT born_by_lock_node_id_fkey FOREIGN KEY (node_id) REFERENCES public.nodes(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.content_chunks
     ADD CONSTRAINT content_chunks_chunk_id_fkey FOREIGN KEY (chunk_id) REFERENCES public.chunks(id);

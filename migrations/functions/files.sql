@@ -60,27 +60,6 @@ begin
   rights := rights & p_mask;
 end $$;
 
--- Whether a lock forbids a change of p_node (null: it is new) in p_parent, whose way up is p_chain. A lock is satisfied
--- by its token; of several shared locks on one node, one token is enough (RFC 4918 §6.2). p_deep: what is below p_node
--- goes along, so a lock anywhere below forbids it as well.
-create or replace function is_locked(p_chain bigint[], p_node bigint, p_parent bigint, p_drive integer,
-    p_tokens uuid[], p_deep boolean) returns boolean language plpgsql stable as $$
-begin
-  if not exists (select from locks l where l.drive_id = p_drive and l.expires_at > now()) then return false; end if;
-  if exists (select from locks l
-      where l.node_id = any (p_chain || p_node) and l.expires_at > now()
-        and (l.depth_infinity or l.node_id = p_node or l.node_id = p_parent)
-      group by l.node_id having not bool_or(l.token = any (p_tokens))) then return true; end if;
-  return p_deep and exists (
-    select from locks l
-     where l.drive_id = p_drive and l.expires_at > now() and l.node_id <> p_node
-       and p_node = any (
-         array(with recursive up as (select id, parent_id from nodes where id = l.node_id
-           union all select n.id, n.parent_id
-             from up cross join lateral (select * from nodes x where x.id = up.parent_id offset 0) n) select id from up))
-     group by l.node_id having not bool_or(l.token = any (p_tokens)));
-end $$;
-
 create or replace function raise_chain(p_chain bigint[], p_seq bigint, p_bytes bigint) returns void language plpgsql as $$
 declare stamp bigint := now_us();
 begin
@@ -145,13 +124,19 @@ begin
         when l.expect = 1 and l.old_id is not null or l.expect in (2, 3) and l.old_id is null
           or l.expect = 3 and l.old_etag <> all (l.etags) or l.expect = 4 and l.old_etag = any (l.etags)
           then 'WP412 precondition_failed'
-        when any_locks and is_locked(g.chain, l.old_id, l.at_parent, p_drive, l.tokens, false) then 'WL423 locked'
+        when any_locks and is_locked(g.chain, l.old_id,
+               case when l.old_id is null then l.at_parent end, p_drive, p_subjects, l.tokens, false) then 'WL423 locked'
         else 'ok'
       end verdict
       from located l left join gates g on g.place = l.place),
+  -- Many clients make a file empty before they fill it: that is no version to come back to.
   kept as (
     insert into versions (node_id, content_id, size, mtime, author_id)
-    select old_id, old_content, old_size, old_mtime, old_author from judged where verdict = 'ok' and old_id is not null),
+    select old_id, old_content, old_size, old_mtime, old_author from judged
+     where verdict = 'ok' and old_id is not null and old_size > 0),
+  forgotten as (
+    insert into content_gc (content_id)
+    select old_content from judged where verdict = 'ok' and old_id is not null and old_size = 0 on conflict do nothing),
   changed as (
     update nodes n set content_id = j.content_id, size = j.size, mtime = j.mtime, mime = j.mime, etag_seq = d.seq,
                        etag_drive = p_drive, author_id = author
@@ -205,19 +190,20 @@ begin
     raise exception using errcode = 'WN404', message = 'not_found'; end if;
   if g.rights & 4 = 0 then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
   if cardinality(g.chain) > p_depth_max then raise exception using errcode = 'WI400', message = 'too_deep'; end if;
-  if is_locked(g.chain, null, p_parent, drive, p_tokens, false) then
+  if is_locked(g.chain, null, p_parent, drive, p_subjects, p_tokens, false) then
     raise exception using errcode = 'WL423', message = 'locked'; end if;
   seq := d.seq; stamp := now_us(); rights := g.rights;
   insert into nodes (parent_id, mtime, etag_seq, created_at, author_id, drive_id, etag_drive, kind, name)
     values (p_parent, stamp, seq, stamp, nullif(p_user, 0), drive, drive, 2, p_name) returning id into node_id;
   insert into folders (node_id, etag_seq, changed_at) values (node_id, seq, stamp);
   perform raise_chain(g.chain, seq, 0);
-  insert into changes (drive_id, seq, node_id, parent_id, op) values (drive, seq, node_id, p_parent, 1);
+  insert into changes (drive_id, seq, node_id, parent_id, op) values (drive, seq, node_id, p_parent, 5);
 end $$;
 
 -- What a change of a node itself has to find true; shared by move and trash. 23505 later means the name is taken.
+drop function if exists require_change(integer, bigint, record, integer, smallint, text[], uuid[]);
 create or replace function require_change(p_drive integer, p_node bigint, p_gate record, p_right integer,
-    p_expect smallint, p_etags text[], p_tokens uuid[]) returns void language plpgsql stable as $$
+    p_subjects bigint[], p_expect smallint, p_etags text[], p_tokens uuid[]) returns void language plpgsql stable as $$
 declare n record; etag text;
 begin
   if not p_gate.live or p_gate.drive <> p_drive or p_gate.rights & 1 = 0 then
@@ -230,7 +216,7 @@ begin
                else etag_text(n.etag_drive, n.etag_seq, p_node) end;
   if p_expect = 1 or p_expect = 3 and etag <> all (p_etags) or p_expect = 4 and etag = any (p_etags) then
     raise exception using errcode = 'WP412', message = 'precondition_failed'; end if;
-  if is_locked(p_gate.chain, p_node, n.parent_id, p_drive, p_tokens, true) then
+  if is_locked(p_gate.chain, p_node, n.parent_id, p_drive, p_subjects, p_tokens, true) then
     raise exception using errcode = 'WL423', message = 'locked'; end if;
 end $$;
 
@@ -260,7 +246,7 @@ begin
   g := gate(p_node, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
   -- A change of name is an update of the item; leaving a folder is a deletion there and a creation elsewhere.
   perform require_change(drive, p_node, g, case when destination = n.parent_id then 8 else 16 end,
-                         p_expect, p_etags, p_tokens);
+                         p_subjects, p_expect, p_etags, p_tokens);
   if p_node = p_limit or p_node = p_link_node then raise exception using errcode = 'WF403', message = 'is_root'; end if;
   t := gate(destination, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
   if not t.live or t.rights = 0 or not exists (select from nodes x where x.id = destination and x.kind = 2) then
@@ -271,7 +257,7 @@ begin
     if p_node = any (t.chain) then raise exception using errcode = 'WI400', message = 'into_itself'; end if;
     if cardinality(t.chain) + (case when n.kind = 2 then height_of(p_node) else 1 end) > p_depth_max + 1 then
       raise exception using errcode = 'WI400', message = 'too_deep'; end if;
-    if is_locked(t.chain, null, destination, drive, p_tokens, false) then
+    if is_locked(t.chain, null, destination, drive, p_subjects, p_tokens, false) then
       raise exception using errcode = 'WL423', message = 'locked'; end if;
   end if;
   bytes := case when n.kind = 1 then n.size else (select f.bytes_below from folders f where f.node_id = p_node) end;
@@ -280,6 +266,7 @@ begin
   perform raise_chain(g.chain[2:], d.seq, -bytes);
   perform raise_chain(t.chain, d.seq, bytes);
   update folders set etag_seq = d.seq where node_id = p_node;
+  perform drop_locks(p_node, drive);
   insert into changes (drive_id, seq, node_id, parent_id, op, old_name) values
     (drive, d.seq, p_node, n.parent_id, 3, n.name), (drive, d.seq, p_node, destination, 1, null);
 end $$;
@@ -294,7 +281,7 @@ begin
   if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
   d := begin_change(drive, 0, true);
   g := gate(p_node, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
-  perform require_change(drive, p_node, g, 16, p_expect, p_etags, p_tokens);
+  perform require_change(drive, p_node, g, 16, p_subjects, p_expect, p_etags, p_tokens);
   if p_node = p_limit or p_node = p_link_node then raise exception using errcode = 'WF403', message = 'is_root'; end if;
   select x.* into n from nodes x where x.id = p_node;
   bytes := case when n.kind = 1 then n.size else (select f.bytes_below from folders f where f.node_id = p_node) end;
@@ -303,7 +290,7 @@ begin
   update nodes set parent_id = d.trash_id, name = p_node::text where id = p_node;
   perform raise_chain(g.chain[2:], d.seq, -bytes);
   perform raise_chain(array[d.trash_id], d.seq, bytes);
-  delete from locks where node_id = p_node;
+  perform drop_locks(p_node, drive);
   insert into changes (drive_id, seq, node_id, parent_id, op, old_name)
     values (drive, d.seq, p_node, n.parent_id, 3, n.name);
 end $$;

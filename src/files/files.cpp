@@ -7,6 +7,8 @@
 #include "files/node_store.hpp"
 #include "files/refusals.hpp"
 #include "files/upload.hpp"
+#include "welkin/files/changes.hpp"
+#include "welkin/files/locks.hpp"
 
 namespace welkin::files {
 namespace {
@@ -27,15 +29,24 @@ constexpr db::Stmt kDropUpload{"files.drop_upload", "select drop_upload($1)"};
 
 struct Files::Impl {
   Impl(db::Db& db, blobs::Store& store, const Clock& clock)
-      : db(db), store(store), room(std::make_shared<UploadRoom>(db, store, clock)) {}
+      : db(db),
+        store(store),
+        room(std::make_shared<UploadRoom>(db, store, clock)),
+        locks(room),
+        change_log(db) {}
   db::Db& db;
   blobs::Store& store;
   std::shared_ptr<UploadRoom> room;
+  Locks locks;
+  ChangeLog change_log;
 };
 
 Files::Files(db::Db& db, blobs::Store& store, const Config&, const Clock& clock)
     : impl_(std::make_shared<Impl>(db, store, clock)) {}
 Files::~Files() { close(); }
+
+ChangeLog& Files::change_log() { return impl_->change_log; }
+Locks& Files::locks() { return impl_->locks; }
 
 void Files::close() { impl_->room->cleaner.join(); }
 
@@ -104,12 +115,12 @@ Task<> Files::send(const Opened& opened, Slice slice, ByteSink& out) {
   co_await impl_->store.send(opened.content, slice, out);
 }
 
-Task<Node> Files::create_folder(Caller caller, NodeId parent, std::string name) {
+Task<Node> Files::create_folder(Caller caller, NodeId parent, std::string name,
+                                std::vector<db::Uuid> lock_tokens) {
   name = require_name(name, Kind::folder);
-  const std::vector<db::Uuid> no_tokens;
   co_return co_await impl_->db.write([&](db::Tx& tx) {
     db::Params params(parent, name, caller.user);
-    store::add_gate(params, caller).add(no_tokens).add(kDepthMax);
+    store::add_gate(params, caller).add(lock_tokens).add(kDepthMax);
     try {
       const auto rows = tx.one(kCreateFolder, params);
       Node n;

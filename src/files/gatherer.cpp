@@ -106,6 +106,15 @@ void Gatherer::pass_on(std::int64_t drive) {
   }
 }
 
+Committed Gatherer::commit_in(db::Tx& tx, const Commit& item) {
+  Waiting lone;
+  lone.item = &item;
+  Group group{&lone};
+  commit_group(tx, group);
+  if (lone.failure) std::rethrow_exception(lone.failure);
+  return std::move(lone.result);
+}
+
 Task<> Gatherer::run(Group& group) {
   std::exception_ptr failure;
   bool uncertain = false;

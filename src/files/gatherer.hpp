@@ -59,6 +59,10 @@ class Gatherer {
   /// @throws Error as commit_files refuses; unavailable: it may or may not have happened
   Task<Committed> commit(const Commit& item);
 
+  /// One item inside the caller's transaction, which tells the store of its outcome. @throws Error as
+  /// commit_files refuses
+  Committed commit_in(db::Tx& tx, const Commit& item);
+
   /// For the benches' BEFORE arm: every item is its own group.
   void set_group_items_max(std::size_t n) { group_items_max_ = n; }
 

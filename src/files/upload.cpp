@@ -57,13 +57,6 @@ bool holds(const Expect& expect, const std::optional<Node>& old) {
 
 std::string join(const std::vector<std::string>& parts) { return fmt::format("{}", fmt::join(parts, ",")); }
 
-std::string join(const std::vector<db::Uuid>& parts) {
-  std::vector<std::string> texts;
-  texts.reserve(parts.size());
-  for (const auto& p : parts) texts.push_back(text::hex(std::as_bytes(std::span(p))));
-  return join(texts);
-}
-
 Place place_of(db::Tx& tx, const Caller& caller, const UploadOptions& options) {
   Place place;
   const auto& target = options.target;
@@ -151,7 +144,7 @@ class RunningUpload final : public Upload {
     commit.mime = co_await room_->mime_id(mime);
     commit.expect = static_cast<std::int16_t>(options_.expect.kind);
     commit.etags = join(store::own_etags(options_.expect.etags));
-    commit.tokens = join(options_.lock_tokens);
+    commit.tokens = joined_tokens(options_.lock_tokens);
     commit.overwrite = options_.overwrite;
     const Committed done = co_await room_->gatherer.commit(commit);
     finished_ = true;
@@ -220,6 +213,13 @@ class RunningUpload final : public Upload {
 };
 
 }  // namespace
+
+std::string joined_tokens(const std::vector<db::Uuid>& tokens) {
+  std::vector<std::string> texts;
+  texts.reserve(tokens.size());
+  for (const auto& token : tokens) texts.push_back(text::hex(std::as_bytes(std::span(token))));
+  return join(texts);
+}
 
 Task<std::int16_t> UploadRoom::mime_id(std::string type) {
   {

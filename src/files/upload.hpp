@@ -31,6 +31,9 @@ inline constexpr std::uint64_t kReserveFromBytes = 8 << 20;
 /// its end.
 inline constexpr std::int32_t kUploadSeconds = 86'400;
 
+/// As commit_files takes them.
+std::string joined_tokens(const std::vector<db::Uuid>& tokens);
+
 /// Checks what can be known before a byte is read, and opens a sink.
 Task<std::unique_ptr<Upload>> open_upload(std::shared_ptr<UploadRoom> room, Caller caller,
                                           UploadOptions options);

@@ -98,6 +98,8 @@ std::string require_name(std::string_view name, Kind kind);
 std::string choose_mime_type(std::string_view client_type, ByteView head, std::string_view name);
 
 class Files;
+class ChangeLog;  // welkin/files/changes.hpp
+class Locks;      // welkin/files/locks.hpp
 
 /// A body on its way in. Feed it, then finish; destroying it unfinished drops everything.
 class Upload {
@@ -151,7 +153,8 @@ class Files {
 
   // --- changing
   /// @throws Error conflict `exists`, not_found, forbidden, locked
-  Task<Node> create_folder(Caller caller, NodeId parent, std::string name);
+  Task<Node> create_folder(Caller caller, NodeId parent, std::string name,
+                           std::vector<db::Uuid> lock_tokens = {});
   /// Renames and moves in one step; an unset member stays. @throws Error conflict `exists`, invalid
   /// `into_itself`,
   ///         forbidden `is_root`, not_found
@@ -166,6 +169,11 @@ class Files {
   Task<> trash(Caller caller, NodeId id, Expect expect = {}, std::vector<db::Uuid> lock_tokens = {});
   /// Checks rights, name, quota and preconditions as far as they can be known, before a byte is read.
   Task<std::unique_ptr<Upload>> begin_upload(Caller caller, UploadOptions options);
+
+  // --- parts with doors of their own
+  ChangeLog& change_log();
+  /// Write locks, see locks.hpp. Every change above obeys them.
+  Locks& locks();
 
   // --- upkeep, for the scheduler: each one bounded turn on the calling thread; true: more is waiting
   bool expire_uploads();
