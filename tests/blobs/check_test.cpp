@@ -62,7 +62,7 @@ class CheckTest : public StoreTest {
       const std::string text =
           "select coalesce(string_agg(t::text, e'\\n' order by t::text), '') from " + table + " t";
       out += table + ":\n" + db().read_now([&](db::Tx& tx) {
-        const db::Stmt stmt{text.c_str(), text.c_str()};
+        const db::Stmt stmt{table.c_str(), text.c_str()};
         return tx.one(stmt)[0].str(0);
       }) + "\n";
     }
@@ -103,12 +103,6 @@ class CheckTest : public StoreTest {
     EXPECT_TRUE(mended_again.clean) << mended_again.text();
   }
 
-  std::string one(const std::string& query) {
-    return db().read_now([&](db::Tx& tx) {
-      const db::Stmt stmt{query.c_str(), query.c_str()};
-      return tx.one(stmt)[0].str(0);
-    });
-  }
   std::size_t found_files() const {
     const fs::directory_iterator all(path() / "found");
     return static_cast<std::size_t>(std::distance(fs::begin(all), fs::end(all)));

@@ -43,7 +43,7 @@ class TreeCheckTest : public testing::Test {
   };
   Seen check(bool repair) {
     Seen seen;
-    Inspection inspection(room.database.db(), {.data_dir = room.directory.string(), .repair = repair},
+    Inspection inspection(room.database.db(), {.data_dir = room.directory.string(), .repair = repair, .grace_seconds = {}},
                           [&](const Finding& f) { seen.findings.push_back(f); });
     check_tree(inspection);
     inspection.finish();
@@ -57,7 +57,7 @@ class TreeCheckTest : public testing::Test {
       const std::string text =
           "select coalesce(string_agg(t::text, e'\\n' order by t::text), '') from " + table + " t";
       out += table + ":\n" + room.database.db().read_now([&](db::Tx& tx) {
-        const db::Stmt stmt{text.c_str(), text.c_str()};
+        const db::Stmt stmt{table.c_str(), text.c_str()};
         return tx.one(stmt)[0].str(0);
       }) + "\n";
     }
