@@ -43,7 +43,8 @@ class TreeCheckTest : public testing::Test {
   };
   Seen check(bool repair) {
     Seen seen;
-    Inspection inspection(room.database.db(), {.data_dir = room.directory.string(), .repair = repair, .grace_seconds = {}},
+    Inspection inspection(room.database.db(),
+                          {.data_dir = room.directory.string(), .repair = repair, .grace_seconds = {}},
                           [&](const Finding& f) { seen.findings.push_back(f); });
     check_tree(inspection);
     inspection.finish();
