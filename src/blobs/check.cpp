@@ -1,6 +1,7 @@
 #include "blobs/check.hpp"
 
 #include <cstdio>
+#include <stdexcept>
 
 #include "welkin/core/clock.hpp"
 
@@ -37,6 +38,12 @@ ByteCheck::ByteCheck(Inspection& inspection)
              : visitor_.alone()                 ? 0
                                                 : kGraceBesideServer) {}
 
+void ByteCheck::require_usable() const {
+  if (in_.options().repair && !ground_.health.writable())
+    throw std::runtime_error("the store takes no writes (" + ground_.health.reason() +
+                             "): see to its disk, then run: welkin doctor --reset-store");
+}
+
 bool ByteCheck::is_old(Area area, const std::string& name) const {
   const auto stat = ground_.vfs.stat(area, name);
   // What is no regular file nobody of ours is writing.
@@ -63,6 +70,7 @@ bool ByteCheck::move_to_found(Area from, const std::string& name, const std::str
 
 void check_bytes(Inspection& inspection) {
   ByteCheck check(inspection);
+  check.require_usable();
   check.directory();
   check.chunks();
   check.files();

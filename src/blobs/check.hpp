@@ -12,6 +12,8 @@ class ByteCheck {
  public:
   explicit ByteCheck(Inspection& inspection);
 
+  /// @throws std::runtime_error when repairs are asked of a store that is not to be written to
+  void require_usable() const;
   void directory();    // names and modes in the data directory
   void chunks();       // rows whose file is missing or wrong
   void files();        // files without a row, in a wrong place, or none of ours

@@ -131,7 +131,13 @@ Inspection::Mended ByteCheck::take_in_or_move(Area area, const ChunkName& chunk)
 }
 
 void ByteCheck::foreign(Area area, const std::string& name, const std::string& subject) {
-  if (ground_.vfs.stat(area, name) && !is_old(area, name)) return;  // the store's own trial file at a start
+  if (ground_.vfs.stat(area, name)) {
+    if (!is_old(area, name)) return;  // the store's own trial file at a start
+  } else {
+    // No regular file, or gone since the directory was read: a surplus chunk lives for a moment only.
+    const auto names = ground_.vfs.list(area, name.substr(0, name.size() - 1), kNames);
+    if (std::find(names.begin(), names.end(), name) == names.end()) return;
+  }
   in_.report(Weight::litter, "file.foreign", subject, "is none of ours", [&]() -> Mended {
     move_to_found(area, name, flat(area, name));
     return {true, "moved into found/"};

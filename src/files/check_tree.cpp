@@ -283,14 +283,17 @@ void TreeCheck::folder_sums() {
   static constexpr Stmt kLast{"check.page_of_folders",
                               "select max(node_id) from (select node_id from folders where node_id > $1 "
                               "order by node_id limit $2) x"};
-  // Right everywhere when each is the sum of its own children's.
+  // Right everywhere when each is the sum of its own children's. A drive that is being removed with its owner
+  // is not counted any more.
   static constexpr Stmt kWrong{"check.folder_sums", R"(
     select f.node_id, n.drive_id, n.name, f.bytes_below, x.bytes
-      from folders f join nodes n on n.id = f.node_id
+      from folders f join nodes n on n.id = f.node_id join drives d on d.id = n.drive_id
+      left join users u on u.id = d.owner_id
      cross join lateral (
        select coalesce(sum(case when c.kind = 1 then c.size else cf.bytes_below end), 0)::bigint bytes
          from nodes c left join folders cf on cf.node_id = c.id where c.parent_id = f.node_id) x
-     where f.node_id > $1 and f.node_id <= $2 and f.bytes_below <> x.bytes order by f.node_id)"};
+     where f.node_id > $1 and f.node_id <= $2 and f.bytes_below <> x.bytes and u.deleting_since is null
+     order by f.node_id)"};
   recounted_.clear();
   walk(kLast, kWrong, [&](const db::Row& row) {
     const auto drive = row.i64(1);
@@ -302,7 +305,9 @@ void TreeCheck::folder_sums() {
 }
 
 void TreeCheck::drive_sums() {
-  static constexpr Stmt kDrives{"check.drives", "select id from drives where id > $1 order by id limit $2"};
+  static constexpr Stmt kDrives{"check.drives", R"(
+    select d.id from drives d left join users u on u.id = d.owner_id
+     where d.id > $1 and u.deleting_since is null order by d.id limit $2)"};
   static constexpr Stmt kSums{"check.drive_sums", R"(
     select d.used_bytes, d.reserved_bytes,
            ((select coalesce(sum(n.size), 0) from nodes n where n.drive_id = d.id and n.kind = 1)

@@ -400,6 +400,15 @@ TEST_F(CheckTest, AnotherStoresDirectoryIsRefused) {
   EXPECT_THROW(check({.repair = true}), std::runtime_error);
 }
 
+TEST_F(CheckTest, ASuspectStoreIsLookedAtButNotRepaired) {
+  put(random_bytes(kMiB, 1));
+  fs::resize_file(chunk_files().front(), 1000);
+  sql("insert into settings values ('store.suspect', 'a test')");
+  EXPECT_EQ(check({}).words(), std::set<std::string>{"chunk.size found"});
+  EXPECT_THROW(check({.repair = true}), std::runtime_error);
+  EXPECT_EQ(count("chunks where quarantined"), 0);
+}
+
 TEST_F(CheckTest, WithoutAServerNoGraceIsNeeded) {
   static_cast<void>(seal(random_bytes(kMiB, 1)));
   close();

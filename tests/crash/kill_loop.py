@@ -1,8 +1,8 @@
 """kill -9 of the server, again and again, while writers change what they have; an oracle knows what must be back.
 
 Each writer has a folder of its own, changes it with one request after the other, and keeps it as a world: path -> digest
-of the file there (FOLDER for folders). A success makes the next world the only one; a clear refusal leaves the last; no
-answer leaves both: it happened wholly or not at all. After each restart the tree below each writer's folder must be one of
+of the file there (FOLDER for folders). A success makes the next world the only one; no answer, and a 503,
+leave both: it happened wholly or not at all. After each restart the tree below each writer's folder must be one of
 its possible worlds, byte for byte: a move that left a file in both places, or in none, is seen.
 """
 import hashlib
@@ -109,12 +109,10 @@ class Writer(threading.Thread):
             if 200 <= answer.status < 300:
                 worlds[:] = [after(answer)]
                 return
-            if answer.status == 503 and b"unknown_commit" in answer.body:
-                raise OSError("nobody knows")  # both worlds stay possible, and this writer's work is done
+            if answer.status == 503:
+                # The database went before, in or after the commit: both worlds stay possible, this writer's work is done.
+                raise OSError("nobody knows")
             del worlds[1:]
-        if answer.status in self.loop.refusals:
-            time.sleep(0.02)
-            return
         self.faults.append(f"writer {self.number}: {what} {path}: {answer.status} {answer.body[:200]}")
         self.loop.stopping.set()
 
@@ -235,7 +233,6 @@ class KillLoop:
         self.stopping = threading.Event()
         self.gate = threading.Lock()
         self.frozen = False
-        self.refusals = {503}  # answers that say that nothing happened
         self.worlds = [[World()] for _ in range(writers)]
         self.token = self.home = None
         self.ready_seconds = []
