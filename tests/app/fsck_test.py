@@ -11,7 +11,7 @@ here = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(here), "support"))
 import pg  # noqa: E402
 import suite  # noqa: E402
-from server import Welkin, ask_on, server_user  # noqa: E402
+from server import Welkin, ask_on, server_user, wait_until  # noqa: E402
 
 LARGE = 300_000
 
@@ -80,6 +80,7 @@ class Fsck(unittest.TestCase):
         self.assertEqual([], self.fsck(0, "--deep", "--repair"))
 
     def test_damage_from_finding_it_to_healing_it(self):
+        self.welkin.settings["WELKIN_SCRUB_MIB_PER_SECOND"] = "0"  # it would be faster than we are
         self.begin()
         body = os.urandom(LARGE)
         file, other = self.put("large", body), self.put("other", os.urandom(LARGE))
@@ -107,6 +108,19 @@ class Fsck(unittest.TestCase):
         self.assertEqual((200, body), self.get(file))
         self.assertEqual(500, self.get(other)[0], "still lost")
         self.assertEqual([("chunk.quarantined", "known")], self.fsck(0, "--deep"))
+
+    def test_the_scrub_finds_rot_by_itself(self):
+        self.begin()
+        self.put("large", os.urandom(LARGE))
+        # Whether or not it was seen good already: it is due again.
+        self.sql("update chunks set verified_at = null")
+        self.assertEqual(0, self.welkin.stop())
+        with open(self.chunks()[0], "r+b") as f:
+            f.write(b"rot")
+        self.welkin.start()
+        self.assertTrue(wait_until(lambda: "the scrub found chunk" in self.welkin.log(), 60))
+        self.assertTrue(wait_until(lambda: self.fsck(0) == [("chunk.quarantined", "known")], 30))
+        self.assertIn('"large"', self.welkin.log(), "the log names whom it hurts")
 
     def test_what_is_in_the_way_is_moved_not_deleted(self):
         self.begin()

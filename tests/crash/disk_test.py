@@ -132,9 +132,9 @@ class Full(unittest.TestCase):
 
     def test_no_inodes_left(self):
         # 256 directories and some files are there from the start; uploads stop some time before the last inode.
-        small = Small(self, self.cluster, memory="size=200m,nr_inodes=1600")
+        small = Small(self, self.cluster, memory="size=200m,nr_inodes=2200")
         small.begin()
-        ballast = [f"{small.at}/ballast{i}" for i in range(40)]
+        ballast = [f"{small.at}/ballast{i}" for i in range(500)]
         for path in ballast:
             open(path, "wb").close()
         self.prove_full(small, 100_000, ballast)
