@@ -54,9 +54,10 @@ class Database(unittest.TestCase):
             loop.begin()
 
             def kill():
-                for pid in welkin.postgres_pids():
+                before = set(welkin.postgres_pids())
+                for pid in before:
                     os.kill(pid, signal.SIGKILL)
-                self.assertTrue(server.wait_until(lambda: not welkin.is_ready(), 30) or True)
+                self.assertTrue(server.wait_until(lambda: set(welkin.postgres_pids()) - before, 60))
                 self.assertTrue(welkin.wait_ready(), welkin.log()[-3000:])
                 time.sleep(0.2)
             for number in range(3):
