@@ -2,9 +2,9 @@
 
 #include <optional>
 
-#include "dav/escape.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/core/log.hpp"
+#include "welkin/wire/xml.hpp"
 
 namespace welkin::dav {
 namespace {
@@ -76,9 +76,9 @@ std::string error_xml(std::string_view slug, std::string_view message) {
   (out += element.empty() ? "w:" : "D:") += element.empty() ? slug : element;
   // Old clients show these two, whatever server they talk to.
   out += "/><s:exception>";
-  append_escaped(out, slug);
+  wire::append_escaped(out, slug);
   out += "</s:exception><s:message>";
-  append_escaped(out, message);
+  wire::append_escaped(out, message);
   out += "</s:message></D:error>";
   return out;
 }

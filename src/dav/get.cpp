@@ -1,9 +1,9 @@
 #include "dav/get.hpp"
 
-#include "dav/escape.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/core/text.hpp"
 #include "welkin/http/body.hpp"
+#include "welkin/wire/xml.hpp"
 
 namespace welkin::dav {
 namespace {
@@ -42,24 +42,24 @@ class FolderPage {
     out +=
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
         "<meta name=\"viewport\" content=\"width=device-width\"><title>";
-    append_escaped(out, title_);
+    wire::append_escaped(out, title_);
     out +=
         "</title><style>body{font:16px/1.6 system-ui,sans-serif;margin:2em}ul{list-style:none;padding:0}"
         "small{color:#666}</style></head><body><h1>";
-    append_escaped(out, title_);
+    wire::append_escaped(out, title_);
     out += "</h1><ul>\n";
     if (!has_parent_) return;
     out += "<li><a href=\"";
-    append_escaped(out, href_.substr(0, href_.rfind('/', href_.size() - 2) + 1));
+    wire::append_escaped(out, href_.substr(0, href_.rfind('/', href_.size() - 2) + 1));
     out += "\">..</a></li>\n";
   }
   void row(std::string& out, const files::Node& node) const {
     const char* const slash = node.is_folder() ? "/" : "";
     out += "<li><a href=\"";
-    append_escaped(out, href_);
+    wire::append_escaped(out, href_);
     (out += text::percent_encode(node.name)) += slash;
     out += "\">";
-    append_escaped(out, node.name);
+    wire::append_escaped(out, node.name);
     out += slash;
     out += "</a> <small>";
     if (!node.is_folder()) (out += std::to_string(node.size_bytes)) += " bytes, ";
