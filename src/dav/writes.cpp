@@ -5,6 +5,7 @@
 #include "dav/mkcol.hpp"
 #include "dav/put.hpp"
 #include "dav/remove.hpp"
+#include "dav/transfer.hpp"
 
 namespace welkin::dav {
 namespace {
@@ -19,6 +20,7 @@ struct WriteRoute {
 constexpr WriteRoute kRoutes[] = {
     {http::Method::put, "put", "create", put},       {http::Method::patch, "patch", "update", patch},
     {http::Method::del, "delete", "delete", remove}, {http::Method::mkcol, "mkcol", "create", mkcol},
+    {http::Method::copy, "copy", "read", copy},      {http::Method::move, "move", "delete", move},
     {http::Method::lock, "lock", "update", lock},    {http::Method::unlock, "unlock", "update", unlock},
 };
 
