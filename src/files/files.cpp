@@ -7,6 +7,7 @@
 #include "files/node_store.hpp"
 #include "files/refusals.hpp"
 #include "files/upload.hpp"
+#include "welkin/files/archives.hpp"
 #include "welkin/files/changes.hpp"
 #include "welkin/files/locks.hpp"
 
@@ -33,12 +34,14 @@ struct Files::Impl {
         store(store),
         room(std::make_shared<UploadRoom>(db, store, clock)),
         locks(room),
-        change_log(db) {}
+        change_log(db),
+        archives(db, store) {}
   db::Db& db;
   blobs::Store& store;
   std::shared_ptr<UploadRoom> room;
   Locks locks;
   ChangeLog change_log;
+  Archives archives;
 };
 
 Files::Files(db::Db& db, blobs::Store& store, const Config&, const Clock& clock)
@@ -46,6 +49,7 @@ Files::Files(db::Db& db, blobs::Store& store, const Config&, const Clock& clock)
 Files::~Files() { close(); }
 
 ChangeLog& Files::change_log() { return impl_->change_log; }
+Archives& Files::archives() { return impl_->archives; }
 Locks& Files::locks() { return impl_->locks; }
 
 void Files::close() { impl_->room->cleaner.join(); }

@@ -19,6 +19,7 @@ void mount_app_passwords(Scopes& s, const Services& services);
 void mount_admin(Scopes& s, const Services& services);
 void mount_folders(Scopes& s, const Services& services);
 void mount_files(Scopes& s, const Services& services);
+void mount_archives(Scopes& s, const Services& services);       // folders and selections as ZIP
 
 /// errors.cpp: the one place where an exception becomes a REST answer.
 http::Middleware answer_errors();
