@@ -105,6 +105,7 @@ std::string require_name(std::string_view name, Kind kind);
 std::string choose_mime_type(std::string_view client_type, ByteView head, std::string_view name);
 
 class Files;
+class EventHub;   // welkin/files/events.hpp
 class Archives;   // welkin/files/archives.hpp
 class ChangeLog;  // welkin/files/changes.hpp
 class Locks;      // welkin/files/locks.hpp
@@ -198,6 +199,7 @@ class Files {
   // --- parts with doors of their own
   ChangeLog& change_log();
   Archives& archives();
+  std::shared_ptr<EventHub> events();
   /// Write locks, see locks.hpp. Every change above obeys them.
   Locks& locks();
 
