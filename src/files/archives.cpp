@@ -141,9 +141,9 @@ Archives::Reader::Reader(Archives& archives, Caller caller, std::shared_ptr<cons
 
 Task<> Archives::Reader::send(std::size_t entry, Slice slice, ByteSink& out) {
   if (slice.length == 0) co_return;
-  // The list of a large body holds only the slice it was loaded for.
-  const bool here =
-      entry >= first_ && entry < first_ + views_.size() && !views_[entry - first_].inline_body.empty();
+  // The list of chunks of the first one may hold only the slice it was loaded for.
+  const bool here = entry >= first_ && entry < first_ + views_.size() && views_[entry - first_].id &&
+                    (entry > first_ || first_is_whole_);
   if (!here) co_await load(entry, slice);
   const auto& view = views_[entry - first_];
   // Contents never change, so this cannot differ but by damage; better broken off than another length.
@@ -157,6 +157,7 @@ Task<> Archives::Reader::load(std::size_t entry, Slice slice) {
   const auto& archive = *archive_;
   auto& impl = *archives_.impl_;
   first_ = entry;
+  first_is_whole_ = slice.offset == 0 && slice.length == archive[entry].size_bytes;
   views_.clear();
   std::size_t end = entry + 1;
   for (std::uint64_t bytes = archive[entry].size_bytes; end < archive.size() && end - entry < kBodiesAtOnce &&

@@ -85,6 +85,7 @@ class Archives {
     Caller caller_;
     std::shared_ptr<const Archive> archive_;
     std::size_t first_ = 0;  // entry of views_[0]
+    bool first_is_whole_ = false;
     std::vector<blobs::ContentView> views_;
   };
 
