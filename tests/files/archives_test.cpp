@@ -38,7 +38,7 @@ TEST_F(Archiving, FoldersComeBeforeWhatIsInThemInOrderOfNames) {
   const auto archive = of(folder);
   EXPECT_EQ(text(*archive), "top/ top/a top/b/ top/b/deep/ top/b/deep/x top/c top/empty/");
   EXPECT_EQ((*archive)[4].size_bytes, 3u);
-  EXPECT_EQ((*archive)[4].crc32, 0x2D4A3243u);  // of "333", by zlib
+  EXPECT_EQ((*archive)[4].crc32, 0x92D786FDu);  // of "333", by zlib
   EXPECT_EQ(text(*run(archives.selection(alice, {deep, folder, deep}))).substr(0, 13), "deep/ deep/x ");
 }
 

@@ -86,8 +86,9 @@ TEST_F(ArchiveApi, AFolderComesWholeWithItsLength) {
 
 TEST_F(ArchiveApi, TheRootHasANameOfItsOwn) {
   const auto answer = api.get("/api/folders/" + root_id + "/download");
-  EXPECT_EQ(answer.header("content-disposition").substr(0, 42 + alice.name.size()),
-            "attachment; filename=\"My Folder - " + alice.name + ".zip\"");
+  EXPECT_TRUE(answer.header("content-disposition")
+                  .starts_with("attachment; filename=\"My Folder - " + alice.name + ".zip\";"))
+      << answer.header("content-disposition");
 }
 
 TEST_F(ArchiveApi, ABrokenDownloadIsResumedToTheSameBytes) {
