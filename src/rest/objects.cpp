@@ -32,6 +32,18 @@ NodeId file_id(const Services& services, std::string_view text) {
   return require_id(services, IdKind::file, text);
 }
 
+NodeId any_id(const Services& services, std::string_view text) {
+  const auto file = services.ids.decode(IdKind::file, text);
+  return file ? NodeId{*file} : folder_id(services, text);
+}
+
+bool permanent(const http::Request& rq) {
+  const auto value = rq.query("permanent");
+  if (!value || *value == "false" || *value == "0") return false;
+  if (*value == "true" || *value == "1") return true;
+  throw Error(Errc::invalid, "bad_query", "The query parameter 'permanent' must be true or false");
+}
+
 Task<NodeId> home_id(const Services& services, const Caller& caller) {
   if (caller.root_limit) co_return caller.root_limit;
   co_return (co_await services.files.home(caller)).id;

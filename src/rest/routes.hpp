@@ -19,6 +19,9 @@ void mount_app_passwords(Scopes& s, const Services& services);
 void mount_admin(Scopes& s, const Services& services);
 void mount_folders(Scopes& s, const Services& services);
 void mount_files(Scopes& s, const Services& services);
+void mount_versions(Scopes& s, const Services& services);
+void mount_trash(Scopes& s, const Services& services);
+void mount_batch(Scopes& s, const Services& services);
 
 /// errors.cpp: the one place where an exception becomes a REST answer.
 http::Middleware answer_errors();

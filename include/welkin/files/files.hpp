@@ -105,8 +105,11 @@ std::string require_name(std::string_view name, Kind kind);
 std::string choose_mime_type(std::string_view client_type, ByteView head, std::string_view name);
 
 class Files;
+class Batches;    // welkin/files/batch.hpp
 class ChangeLog;  // welkin/files/changes.hpp
 class Locks;      // welkin/files/locks.hpp
+class Trash;      // welkin/files/trash.hpp
+class Versions;   // welkin/files/versions.hpp
 
 /// A body on its way in. Feed it, then finish; destroying it unfinished drops everything.
 class Upload {
@@ -198,6 +201,9 @@ class Files {
   ChangeLog& change_log();
   /// Write locks, see locks.hpp. Every change above obeys them.
   Locks& locks();
+  Trash& trash_bin();
+  Batches& batches();
+  Versions& versions();
 
   // --- upkeep, for the scheduler: each one bounded turn on the calling thread; true: more is waiting
   bool expire_uploads();
