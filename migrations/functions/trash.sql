@@ -157,7 +157,15 @@ begin
   queued as (
     insert into content_gc (content_id) select content_id from gone union select unnest(used) on conflict do nothing)
   select coalesce(sum(size), 0) into old from gone;
-  update folders set bytes_below = bytes_below - freed where node_id in (d.trash_id, p_node);
+  -- Every sum above stays true, so that a check in between finds nothing wrong.
+  with recursive walk as (
+    select n.parent_id id, sum(n.size)::bigint bytes from nodes n where n.id = any (ids) and n.kind = 1 group by 1
+    union all
+    select n.parent_id, w.bytes
+      from walk w cross join lateral (select x.parent_id from nodes x where x.id = w.id offset 0) n
+     where n.parent_id is not null),
+  total as (select w.id, sum(w.bytes)::bigint bytes from walk w group by 1)
+  update folders f set bytes_below = f.bytes_below - t.bytes from total t where f.node_id = t.id;
   delete from nodes where id = any (ids);           -- folders, trash, grants, links, marks go by cascade
   update drives set used_bytes = used_bytes - freed - old where id = drive;
   return done;

@@ -3,6 +3,8 @@
 #include "dav/authenticate.hpp"
 #include "dav/errors.hpp"
 #include "dav/get.hpp"
+#include "dav/if_check.hpp"
+#include "dav/writes.hpp"
 #include "welkin/core/error.hpp"
 
 namespace welkin::dav {
@@ -32,8 +34,11 @@ void mount(http::Router& router, const Services& services) {
   const auto authenticate = authenticate_dav(services);
   auto scope = router.scope({errors, authenticate});
   const auto handle_get = [services](http::Request& rq, http::Reply& rp) { return get(services, rq, rp); };
-  scope.on({http::Method::get, "/webdav", "dav.get_root", http::Access::dav, "node", "read"}, handle_get);
-  scope.on({http::Method::get, "/webdav/{*path}", "dav.get", http::Access::dav, "node", "read"}, handle_get);
+  auto reads = router.scope({errors, authenticate, obey_if(services)});
+  reads.on({http::Method::get, "/webdav", "dav.get_root", http::Access::dav, "node", "read"}, handle_get);
+  reads.on({http::Method::get, "/webdav/{*path}", "dav.get", http::Access::dav, "node", "read"}, handle_get);
+
+  mount_writes(scope, services);
 
   const auto answer_options = wrapped(errors, authenticate_claims(services), options);
   const auto answer_others = wrapped(errors, authenticate, refuse_method);

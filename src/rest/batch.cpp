@@ -255,17 +255,17 @@ void mount_batch(Scopes& s, const Services& services) {
       return change(services, rq, rp, op, ids, shape);
     };
   };
-  const auto gets = [](bool folders) {
+  const auto looks = [](bool folders) {
     return [=](const Services& services, Request& rq, Reply& rp) { return get(services, rq, rp, folders); };
   };
   on("/files/move", "files_move", "delete", changes(Batch::Op::move, Ids::files, Shape::node));
   on("/files/copy", "files_copy", "read", changes(Batch::Op::copy, Ids::files, Shape::node));
   on("/files/delete", "files_delete", "delete", changes(Batch::Op::trash, Ids::files, Shape::ids));
-  on("/files/get", "files_get", "read", gets(false));
+  on("/files/get", "files_get", "read", looks(false));
   on("/folders/move", "folders_move", "delete", changes(Batch::Op::move, Ids::folders, Shape::node));
   on("/folders/copy", "folders_copy", "read", changes(Batch::Op::copy, Ids::folders, Shape::folder_copy));
   on("/folders/delete", "folders_delete", "delete", changes(Batch::Op::trash, Ids::folders, Shape::ids));
-  on("/folders/get", "folders_get", "read", gets(true));
+  on("/folders/get", "folders_get", "read", looks(true));
   on("/folders/create", "folders_create", "create", create_folders);
   on("/move", "move", "delete", changes(Batch::Op::move, Ids::both, Shape::resource));
   on("/copy", "copy", "read", changes(Batch::Op::copy, Ids::both, Shape::resource));

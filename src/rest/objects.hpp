@@ -16,6 +16,8 @@ NodeId file_id(const Services& services, std::string_view text);
 /// Where the route does not say which of the two it is.
 NodeId any_id(const Services& services, std::string_view text);
 
+/// ?limit of a cursor listing: 1 to 200, 50 when it is not there. @throws Error invalid `bad_query`
+int page_limit(const http::Request& rq);
 /// Whether a DELETE says ?permanent=true. @throws Error invalid `bad_query`
 bool permanent(const http::Request& rq);
 

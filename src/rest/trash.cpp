@@ -2,15 +2,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
-
 #include "rest/body.hpp"
 #include "rest/icons.hpp"
 #include "rest/objects.hpp"
 #include "rest/routes.hpp"
 #include "rest/upload.hpp"
 #include "welkin/core/error.hpp"
-#include "welkin/core/text.hpp"
 #include "welkin/wire/json_writer.hpp"
 
 namespace welkin::rest {
@@ -112,13 +109,7 @@ Task<> list(const Services& services, Request& rq, Reply& rp) {
 
 /// GET /api/trash/resources?limit&cursor&drive_id -> {items, next_cursor?}
 Task<> resources(const Services& services, Request& rq, Reply& rp) {
-  int limit = 50;
-  if (const auto value = rq.query("limit")) {
-    const auto n = text::number(*value);
-    if (!n)
-      throw Error(Errc::invalid, "bad_query", "The query parameter 'limit' must be a number from 1 to 200");
-    limit = static_cast<int>(std::clamp<std::uint64_t>(*n, 1, 200));
-  }
+  const int limit = page_limit(rq);
   DriveId drive;
   if (const auto value = rq.query("drive_id")) drive = drive_id(services, *value);
   const auto page =

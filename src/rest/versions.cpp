@@ -1,6 +1,5 @@
 #include "welkin/files/versions.hpp"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "rest/body.hpp"
@@ -46,13 +45,7 @@ nlohmann::json version_json(const Services& services, const files::Version& v) {
 
 /// GET /api/files/{id}/versions?limit&cursor -> {items: [Version], next_cursor?}, newest first
 Task<> list(const Services& services, Request& rq, Reply& rp) {
-  int limit = 50;
-  if (const auto value = rq.query("limit")) {
-    const auto n = text::number(*value);
-    if (!n)
-      throw Error(Errc::invalid, "bad_query", "The query parameter 'limit' must be a number from 1 to 200");
-    limit = static_cast<int>(std::clamp<std::uint64_t>(*n, 1, 200));
-  }
+  const int limit = page_limit(rq);
   VersionId before;
   if (const auto cursor = rq.query("cursor"); cursor && !cursor->empty())
     before = version_id(services, *cursor);

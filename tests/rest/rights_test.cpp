@@ -59,7 +59,7 @@ struct Request {
 };
 
 /// One row: what each subject gets for an object in the folder that was granted to him. u 401, n 404, f 403,
-/// o 2xx.
+/// c 409 for a missing parent, o 2xx, ? any other.
 struct Row {
   const char* route;     // name in the router's table; behind '/' a second way to call it
   const char* expected;  // one letter a subject, in their order
@@ -84,6 +84,9 @@ std::string versions(const Things& t, bool one = true) {
   return "/api/files/" + t.file + "/versions" + (one ? "/" + t.version : "");
 }
 
+constexpr const char* kLockInfo =
+    "<lockinfo xmlns='DAV:'><lockscope><exclusive/></lockscope><locktype><write/></locktype></lockinfo>";
+
 //                                  nobody, stranger, viewer, contributor, editor, owner, group, expired, r/o
 //                                  pw, folder pw, member
 constexpr const char* kReads = "unooooonooo";
@@ -99,6 +102,14 @@ constexpr const char* kEmptiesOwn = "uooooooofno";
 // What others fall back on (the trash, old versions) is the members' to destroy, not who was invited by a
 // grant.
 constexpr const char* kDestroys = "unfffofnfof";
+// By path, a folder that is hidden is a parent that is missing: 409.
+constexpr const char* kDavCreates = "ucfoooocfof";
+constexpr const char* kDavUpdates = "ucffooocfof";
+constexpr const char* kDavCopies = "unooooonfoo";      // to his own home
+constexpr const char* kDavRoot = "uffffffffff";        // the root is not to be written or deleted
+constexpr const char* kDavOther = "uncccccnccc";       // reached, and then there is nothing to do
+constexpr const char* kDavUnlockRoot = "ucccccccccc";  // no such lock
+constexpr const char* kDavReached = "u??????????";     // the same for everybody's own root
 
 const Row kRows[] = {
     {"folders.create", kCreates, true,
@@ -284,6 +295,61 @@ const Row kRows[] = {
      [](const Things& t, Subject) {
        return send_json("POST", "/api/batch/purge", {{"file_ids", {t.trashed}}});
      }},
+    {"dav.put", kDavUpdates, true,
+     [](const Things& t, Subject who) -> Request { return {"PUT", dav_path(t, who), "x", {}}; }},
+    {"dav.put/new", kDavCreates, true,
+     [](const Things& t, Subject who) -> Request { return {"PUT", dav_path(t, who) + ".new", "x", {}}; }},
+    {"dav.put_root", kDavRoot, false,
+     [](const Things&, Subject) -> Request { return {"PUT", "/webdav", "x", {}}; }},
+    {"dav.patch", kUpdates, true,
+     [](const Things& t, Subject who) -> Request {
+       return {"PATCH",
+               dav_path(t, who),
+               "x",
+               {{"Content-Type", "application/x-sabredav-partialupdate"}, {"X-Update-Range", "append"}}};
+     }},
+    {"dav.patch_root", kDavReached, false,
+     [](const Things&, Subject) -> Request { return {"PATCH", "/webdav", "x", {}}; }},
+    {"dav.delete", kDeletes, true,
+     [](const Things& t, Subject who) -> Request { return {"DELETE", dav_path(t, who), "", {}}; }},
+    {"dav.delete_root", kDavRoot, false,
+     [](const Things&, Subject) -> Request { return {"DELETE", "/webdav", "", {}}; }},
+    {"dav.copy", kDavCopies, true,
+     [](const Things& t, Subject who) -> Request {
+       return {"COPY", dav_path(t, who), "", {{"Destination", "/webdav/copied"}}};
+     }},
+    {"dav.copy_root", kDavRoot, false,
+     [](const Things&, Subject) -> Request {
+       return {"COPY", "/webdav", "", {{"Destination", "/webdav/x"}}};
+     }},
+    {"dav.move", kDeletes, true,
+     [](const Things& t, Subject who) -> Request {
+       return {"MOVE", dav_path(t, who), "", {{"Destination", dav_path(t, who) + ".moved"}}};
+     }},
+    {"dav.move_root", kDavRoot, false,
+     [](const Things&, Subject) -> Request {
+       return {"MOVE", "/webdav", "", {{"Destination", "/webdav/x"}}};
+     }},
+    {"dav.mkcol", kDavCreates, true,
+     [](const Things& t, Subject who) -> Request { return {"MKCOL", dav_path(t, who) + ".new", "", {}}; }},
+    {"dav.mkcol_root", kDavReached, false,
+     [](const Things&, Subject) -> Request { return {"MKCOL", "/webdav", "", {}}; }},
+    {"dav.lock", kDavUpdates, true,
+     [](const Things& t, Subject who) -> Request { return {"LOCK", dav_path(t, who), kLockInfo, {}}; }},
+    {"dav.lock/new", kDavCreates, true,
+     [](const Things& t, Subject who) -> Request {
+       return {"LOCK", dav_path(t, who) + ".new", kLockInfo, {}};
+     }},
+    {"dav.lock_root", kDavReached, false,
+     [](const Things&, Subject) -> Request { return {"LOCK", "/webdav", "", {}}; }},
+    {"dav.unlock", kDavOther, true,
+     [](const Things& t, Subject who) -> Request {
+       return {"UNLOCK", dav_path(t, who), "", {{"Lock-Token", "<urn:x>"}}};
+     }},
+    {"dav.unlock_root", kDavUnlockRoot, false,
+     [](const Things&, Subject) -> Request {
+       return {"UNLOCK", "/webdav", "", {{"Lock-Token", "<urn:x>"}}};
+     }},
     {"dav.get_root", kOwn, false,
      [](const Things&, Subject) -> Request { return {"GET", "/webdav", "", {}}; }},
     {"dav.get", kReads, true,
@@ -304,7 +370,7 @@ int status_of(const HttpResponse& answer) {
 
 char letter(int status) {
   if (status >= 200 && status < 300) return 'o';
-  return status == 401 ? 'u' : status == 403 ? 'f' : status == 404 ? 'n' : '?';
+  return status == 401 ? 'u' : status == 403 ? 'f' : status == 404 ? 'n' : status == 409 ? 'c' : '?';
 }
 
 struct Rights : ::testing::Test {
@@ -421,7 +487,7 @@ char expected(const Row& row, Subject who, Object object) {
   const bool sees_the_drive = who == kOwner || who == kReadOnlyPassword || who == kMember;
   // By path, what is not in the granted folder has no name there.
   if (object == Object::foreign && sees_the_drive && !dav) return shared;
-  return 'n';
+  return row.expected == kDavCreates || row.expected == kDavUpdates ? 'c' : 'n';
 }
 
 TEST_F(Rights, EveryRouteForEverySubjectOnEveryObject) {
@@ -479,7 +545,7 @@ TEST_F(Rights, EveryRouteSaysWhoMayReachIt) {
       EXPECT_TRUE(by_password == 401 || by_password == 403) << route.name << by_password;
     }
   }
-  EXPECT_GE(checked, std::size(kRows) - 6);
+  EXPECT_GE(checked, std::size(kRows) - 8);
 }
 
 TEST_F(Rights, AreTakenAwayAtOnce) {
