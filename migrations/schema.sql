@@ -12,6 +12,65 @@ CREATE EXTENSION IF NOT EXISTS unaccent WITH SCHEMA public;
 
 COMMENT ON EXTENSION unaccent IS 'text search dictionary that removes accents';
 
+CREATE FUNCTION public.batch_change(p_op integer, p_items bigint[], p_names text[], p_in bigint, p_to bigint, p_conflict integer, p_user bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, p_tokens uuid[], p_depth_max integer, p_nodes_max integer, p_items_max integer) RETURNS TABLE(item bigint, kind smallint, verdict text, made bigint, folders_made bigint, files_made bigint)
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+declare g record; c record; n record; ids bigint[] := p_items; wanted text; i integer;
+begin
+  -- All drives in the order of their ids, before any row of them.
+  perform pg_advisory_xact_lock(1, x.drive_id) from (
+    select distinct o.drive_id from nodes o where o.id = any (p_items || p_in || p_to) order by 1) x;
+  if p_in <> 0 then
+    g := gate(p_in, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
+    if not g.live or g.rights & 1 = 0 then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+    ids := array(select x.id from nodes x where x.parent_id = p_in and x.id <> all (p_items)
+                  order by x.kind desc, fold_name(x.name), x.name limit p_items_max + 1);
+  end if;
+  if cardinality(ids) > p_items_max then
+    raise exception using errcode = 'WU422', message = 'too_many_items'; end if;
+  for i in 1 .. cardinality(ids) loop
+    item := ids[i]; verdict := 'ok'; made := item; folders_made := 0; files_made := 0;
+    begin
+      select x.name, x.parent_id, x.kind into n from nodes x where x.id = item;
+      wanted := n.name; kind := coalesce(n.kind, 1);
+      if p_op in (1, 2) and p_conflict = 2 and not (p_op = 1 and n.parent_id = p_to) then
+        wanted := free_name(p_to, n.name, n.kind = 2);
+      end if;
+      if p_op = 1 then
+        perform move_node(item, p_to, wanted, p_conflict = 1, p_user, p_subjects, p_mask, p_limit, p_link_node,
+                          p_link_rights, 0::smallint, '{}', p_tokens, p_depth_max, p_nodes_max);
+      elsif p_op = 2 then
+        if n.parent_id is null then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+        c := copy_node(item, p_to, wanted, true, p_conflict = 1, p_user, p_subjects, p_mask, p_limit, p_link_node,
+                       p_link_rights, 0::smallint, '{}', p_tokens, p_depth_max, p_nodes_max);
+        made := c.node_id; folders_made := c.folders_made; files_made := c.files_made;
+      elsif p_op = 3 then
+        perform trash_node(item, p_user, p_subjects, p_mask, p_limit, p_link_node, p_link_rights, 0::smallint, '{}',
+                           p_tokens);
+      elsif p_op = 4 then
+        perform destroy_node(item, p_user, p_subjects, p_mask, p_limit, p_link_node, p_link_rights, 0::smallint, '{}',
+                             p_tokens);
+      elsif p_op = 5 then
+        perform restore_node(item, p_user, p_subjects, p_mask, p_limit, p_link_node, p_link_rights, p_tokens,
+                             p_depth_max);
+      elsif p_op = 6 then
+        perform purge_item(item, p_user, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
+      else
+        c := create_folder(item, p_names[i], p_user, p_subjects, p_mask, p_limit, p_link_node, p_link_rights, p_tokens,
+                           p_depth_max);
+        made := c.node_id;
+      end if;
+    exception
+      when unique_violation then verdict := 'WC409 exists'; made := 0;
+      when others then
+        if sqlstate not like 'W%' then raise; end if;  -- the whole is run again, or fails
+        verdict := sqlstate || ' ' || sqlerrm; made := 0;
+    end;
+    return next;
+  end loop;
+end $$;
+
 CREATE FUNCTION public.begin_change(p_drive integer, p_grow bigint, p_shape boolean, OUT seq bigint, OUT root_id bigint, OUT trash_id bigint) RETURNS record
     LANGUAGE plpgsql
     AS $$
@@ -85,6 +144,7 @@ begin
   located as materialized (
     select i.*, n.id old_id, coalesce(n.parent_id, i.parent_id) at_parent, coalesce(n.name, i.name) at_name,
            n.kind old_kind, n.content_id old_content, n.size old_size, n.mtime old_mtime, n.author_id old_author,
+           n.mime old_type,
            n.created_at old_created, n.creator_id old_creator, etag_text(n.etag_drive, n.etag_seq, n.id) old_etag,
            case when n.flags & 1 = 1 then n.id else coalesce(n.parent_id, i.parent_id) end place
       from items i left join lateral (
@@ -114,8 +174,8 @@ begin
       from located l left join gates g on g.place = l.place),
   -- Many clients make a file empty before they fill it: that is no version to come back to.
   kept as (
-    insert into versions (node_id, content_id, size, mtime, author_id)
-    select old_id, old_content, old_size, old_mtime, old_author from judged
+    insert into versions (node_id, content_id, size, mtime, author_id, mime)
+    select old_id, old_content, old_size, old_mtime, old_author, old_type from judged
      where verdict = 'ok' and old_id is not null and old_size > 0),
   forgotten as (
     insert into content_gc (content_id)
@@ -167,16 +227,14 @@ declare
   d record; n record; g record; h record; author bigint := nullif(p_user, 0); stamp bigint;
   target integer; taken bigint; deep boolean; total bigint;
 begin
-  select x.drive_id into target from nodes x where x.id = p_to and x.kind = 2;
-  if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  select l.drive into target from lock_drives(p_to, 0) l;
   d := begin_change(target, 0, true);
   stamp := now_us();
   select x.* into n from nodes x where x.id = p_node;
   g := gate(p_node, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
   h := gate(p_to, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
-  if h.drive <> target then
-    raise exception using errcode = 'serialization_failure', message = 'moved meanwhile'; end if;
-  if n.id is null or not g.live or g.rights & 1 = 0 or not h.live or h.rights = 0 then
+  if n.id is null or not g.live or g.rights & 1 = 0 or not h.live or h.rights = 0
+      or not exists (select from nodes x where x.id = p_to and x.kind = 2) then
     raise exception using errcode = 'WN404', message = 'not_found'; end if;
   perform require_expected(p_node, p_expect, p_etags);
   if h.rights & 4 = 0 then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
@@ -279,14 +337,49 @@ begin
   return d;
 end $$;
 
+CREATE FUNCTION public.delete_version(p_node bigint, p_version bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare g record; drive integer;
+begin
+  select l.drive into drive from lock_drives(p_node, 0) l;
+  g := gate(p_node, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
+  perform require_versioned(p_node, drive, g);
+  -- As in the trash: who was merely invited cannot destroy what others have to fall back on.
+  if member_rights(drive, p_subjects, p_mask) & 16 = 0 then
+    raise exception using errcode = 'WF403', message = 'forbidden'; end if;
+  if not exists (select from versions v where v.id = p_version and v.node_id = p_node) then
+    raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  perform drop_versions(drive, array[p_version]);
+end $$;
+
+CREATE FUNCTION public.destroy_node(p_node bigint, p_user bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, p_expect smallint, p_etags text[], p_tokens uuid[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+  perform trash_node(p_node, p_user, p_subjects, p_mask, p_limit, p_link_node, p_link_rights, p_expect, p_etags,
+                     p_tokens);
+  if member_rights((select t.drive_id from trash t where t.node_id = p_node), p_subjects, p_mask) & 16 = 0 then
+    raise exception using errcode = 'WF403', message = 'forbidden'; end if;
+  update trash set purging = true where node_id = p_node;
+end $$;
+
 CREATE FUNCTION public.drop_drive_batch(p_drive integer, p_limit integer) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
-declare ids bigint[];
+declare ids bigint[]; uploads_ended boolean;
 begin
   perform pg_advisory_xact_lock(1, p_drive);
   perform 1 from drives where id = p_drive for update;
   if not found then return true; end if;
+  -- Unfinished uploads first: the rows that name their chunks would go with the drive, and the chunks be forgotten.
+  with ended as materialized (select u.id from uploads u where u.drive_id = p_drive limit 20),
+  queued as (
+    insert into chunk_gc (chunk_id)
+    select c.chunk_id from ended e join upload_chunks c on c.upload_id = e.id on conflict do nothing),
+  gone as (delete from uploads u using ended e where u.id = e.id)
+  select exists (select from ended) into uploads_ended;
+  if uploads_ended then return false; end if;
   select array_agg(x.id) into ids from (
     select n.id from nodes n where n.drive_id = p_drive
        and not exists (select from nodes c where c.parent_id = n.id) limit p_limit) x;
@@ -327,15 +420,73 @@ begin
   return true;
 end $$;
 
+CREATE FUNCTION public.drop_versions(p_drive integer, p_versions bigint[]) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare dropped bigint; freed bigint;
+begin
+  with gone as (
+    delete from versions v using nodes n
+     where v.id = any (p_versions) and n.id = v.node_id and n.drive_id = p_drive returning v.content_id, v.size),
+  queued as (insert into content_gc (content_id) select content_id from gone on conflict do nothing)
+  select count(*), coalesce(sum(size), 0) into dropped, freed from gone;
+  update drives set used_bytes = used_bytes - freed where id = p_drive and freed > 0;
+  return dropped;
+end $$;
+
 CREATE FUNCTION public.etag_text(p_drive integer, p_seq bigint, p_node bigint) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$
   select lpad(to_hex(p_drive), 8, '0') || lpad(to_hex(p_seq), 16, '0')
       || lpad(to_hex(p_node), greatest(8, length(to_hex(p_node))), '0') $$;
 
+CREATE FUNCTION public.expire_versions(p_drive integer, p_ids bigint[], p_days integer, p_keep integer) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+begin
+  perform pg_advisory_xact_lock(1, p_drive);
+  return drop_versions(p_drive, array(
+    select v.id from versions v where v.id = any (p_ids) and is_expired_version(v, p_days, p_keep)));
+end $$;
+
+CREATE FUNCTION public.expired_versions(p_after bigint, p_days integer, p_keep integer, p_limit integer) RETURNS TABLE(drive integer, ids bigint[], last_id bigint)
+    LANGUAGE plpgsql STABLE
+    AS $$
+#variable_conflict use_column
+begin
+  return query
+  with looked as materialized (select v.* from versions v where v.id > p_after order by v.id limit p_limit),
+  judged as (
+    select l.id, (select n.drive_id from nodes n where n.id = l.node_id) drive,
+           is_expired_version(row(l.*)::versions, p_days, p_keep) expired from looked l)
+  select j.drive, coalesce(array_agg(j.id) filter (where j.expired), '{}'),
+         (select max(l.id) from looked l having max(l.replaced_at) < now() - make_interval(days => p_days))
+    from judged j group by j.drive;
+end $$;
+
 CREATE FUNCTION public.fold_name(t text) RETURNS text
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     AS $$ select lower(public.unaccent('public.unaccent'::regdictionary, t) collate "default") $$;
+
+CREATE FUNCTION public.free_name(p_parent bigint, p_name text, p_is_folder boolean) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS $_$
+declare stem text := p_name; ending text := ''; parts text[]; n integer := 1; tried text := p_name;
+begin
+  if not p_is_folder then
+    parts := regexp_match(p_name, '^(.+)(\.[^.]{1,16})$');
+    if parts is not null then stem := parts[1]; ending := parts[2]; end if;
+  end if;
+  while exists (select from nodes x where x.parent_id = p_parent and x.name = tried collate "C") loop
+    n := n + 1;
+    tried := stem || ' (' || n || ')' || ending;
+    while octet_length(tried) > 255 loop
+      stem := left(stem, -1);
+      tried := stem || ' (' || n || ')' || ending;
+    end loop;
+  end loop;
+  return tried;
+end $_$;
 
 CREATE FUNCTION public.gate(p_node bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, OUT chain bigint[], OUT drive integer, OUT live boolean, OUT rights integer, OUT names text[]) RETURNS record
     LANGUAGE plpgsql STABLE
@@ -377,6 +528,27 @@ begin
     select max(x.height) from (select height from below limit 5000) x);
 end $$;
 
+CREATE TABLE public.versions (
+    id bigint NOT NULL,
+    node_id bigint NOT NULL,
+    content_id bigint NOT NULL,
+    size bigint NOT NULL,
+    mtime bigint NOT NULL,
+    author_id bigint,
+    replaced_at timestamp with time zone DEFAULT now() NOT NULL,
+    label text,
+    mime smallint DEFAULT 0 NOT NULL
+);
+
+CREATE FUNCTION public.is_expired_version(p_version public.versions, p_days integer, p_keep integer) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  return p_version.label is null and p_version.replaced_at < now() - make_interval(days => p_days)
+     and (select count(*) from (select from versions w where w.node_id = p_version.node_id and w.id > p_version.id
+                                 limit p_keep) x) >= p_keep;
+end $$;
+
 CREATE FUNCTION public.is_locked(p_chain bigint[], p_node bigint, p_parent bigint, p_drive integer, p_subjects bigint[], p_tokens uuid[], p_deep boolean) RETURNS boolean
     LANGUAGE plpgsql STABLE
     AS $$
@@ -404,12 +576,36 @@ begin
      group by x.node_id having bool_or(x.exclusive and not x.satisfied) or not bool_or(x.satisfied));
 end $$;
 
-CREATE FUNCTION public.lock_drives(p_one integer, p_other integer) RETURNS void
+CREATE FUNCTION public.label_version(p_node bigint, p_version bigint, p_label text, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare g record; drive integer;
+begin
+  select l.drive into drive from lock_drives(p_node, 0) l;
+  g := gate(p_node, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
+  perform require_versioned(p_node, drive, g);
+  update versions set label = p_label where id = p_version and node_id = p_node;
+  if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+end $$;
+
+CREATE FUNCTION public.lock_drives(p_node bigint, p_to bigint, OUT drive integer, OUT target integer) RETURNS record
     LANGUAGE plpgsql
     AS $$
 begin
-  perform pg_advisory_xact_lock(1, least(p_one, p_other));
-  if p_one <> p_other then perform pg_advisory_xact_lock(1, greatest(p_one, p_other)); end if;
+  for tries in 1 .. 100 loop
+    select n.drive_id into drive from nodes n where n.id = p_node;
+    if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+    target := coalesce((select n.drive_id from nodes n where n.id = p_to), drive);
+    begin
+      perform pg_advisory_xact_lock(1, least(drive, target));
+      if drive <> target then perform pg_advisory_xact_lock(1, greatest(drive, target)); end if;
+      if drive = (select n.drive_id from nodes n where n.id = p_node)
+          and target = coalesce((select n.drive_id from nodes n where n.id = p_to), drive) then return; end if;
+      raise exception using errcode = 'WX001';
+    exception when sqlstate 'WX001' then null;
+    end;
+  end loop;
+  raise exception using errcode = 'serialization_failure', message = 'moved meanwhile';
 end $$;
 
 CREATE FUNCTION public.lock_node(p_node bigint, p_user bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, p_right integer, p_token uuid, p_infinity boolean, p_exclusive boolean, p_seconds integer, p_app smallint, p_owner_xml text, p_node_max integer, p_user_max integer) RETURNS TABLE(token uuid, above integer, below text[])
@@ -444,6 +640,14 @@ begin
             p_app, p_owner_xml);
 end $$;
 
+CREATE FUNCTION public.member_rights(p_drive integer, p_subjects bigint[], p_mask integer) RETURNS integer
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  return p_mask & (select coalesce(bit_or(m.rights), 0)::integer from drive_members m
+                    where m.drive_id = p_drive and m.subject_id = any (p_subjects));
+end $$;
+
 CREATE FUNCTION public.move_node(p_node bigint, p_to bigint, p_name text, p_replace boolean, p_user bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, p_expect smallint, p_etags text[], p_tokens uuid[], p_depth_max integer, p_nodes_max integer, OUT created boolean) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
@@ -451,22 +655,15 @@ declare
   d record; e record; n record; g record; h record;
   drive integer; target integer; destination bigint; wanted text; taken bigint; bytes bigint;
 begin
-  select x.drive_id into drive from nodes x where x.id = p_node;
-  if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
-  target := coalesce((select x.drive_id from nodes x where x.id = p_to), drive);
-  perform lock_drives(drive, target);
+  select l.drive, l.target into drive, target from lock_drives(p_node, p_to) l;
   d := begin_change(drive, 0, true);
   e := d;
   if target <> drive then e := begin_change(target, 0, true); end if;
   select x.* into n from nodes x where x.id = p_node;
-  if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
   destination := case when p_to = 0 then n.parent_id else p_to end;
   wanted := coalesce(p_name, n.name);
   g := gate(p_node, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
   h := gate(destination, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
-  -- It, or where it goes, was moved to another drive while this one was waited for: the whole call is run again.
-  if g.drive <> drive or h.drive <> target then
-    raise exception using errcode = 'serialization_failure', message = 'moved meanwhile'; end if;
   -- A change of name is an update of the item; leaving a folder is a deletion there and a creation elsewhere.
   perform require_change(drive, p_node, g, case when destination = n.parent_id then 8 else 16 end,
                          p_subjects, p_expect, p_etags, p_tokens);
@@ -542,6 +739,82 @@ begin
   perform pg_advisory_xact_lock(1, p_drive);
   update drives d set pruned_seq = greatest(d.pruned_seq, upto) where d.id = p_drive;
   return true;
+end $$;
+
+CREATE FUNCTION public.purge_batch(p_node bigint, p_limit integer) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare d record; drive integer; ids bigint[]; used bigint[]; freed bigint; old bigint; done boolean := false;
+begin
+  select x.drive_id into drive from trash x where x.node_id = p_node;
+  if not found then return true; end if;
+  d := begin_change(drive, 0, false);
+  if not exists (select from trash x join nodes n on n.id = x.node_id
+                  where x.node_id = p_node and x.purging and n.parent_id = d.trash_id) then return true; end if;
+  with recursive fo as (
+    select n.id from nodes n where n.id = p_node and n.kind = 2
+    union all
+    select c.id from fo cross join lateral (
+      select x.id from nodes x where x.parent_id = fo.id and x.kind = 2 offset 0) c)
+  select array_agg(x.id), array_agg(x.content_id), sum(x.size) into ids, used, freed
+    from (select c.id, c.content_id, c.size from fo cross join lateral (
+            select n.id, n.content_id, n.size from nodes n where n.parent_id = fo.id and n.kind = 1 offset 0) c
+          limit p_limit) x;
+  if ids is null then                               -- only folders are left, deepest first; or the item is a file
+    with recursive fo as (
+      select n.id, n.content_id, n.size, 0 depth from nodes n where n.id = p_node
+      union all
+      select c.id, c.content_id, c.size, fo.depth + 1 from fo cross join lateral (
+        select * from nodes x where x.parent_id = fo.id offset 0) c)
+    select array_agg(x.id), array_agg(x.content_id) filter (where x.content_id is not null), sum(x.size),
+           bool_or(x.id = p_node)
+      into ids, used, freed, done from (select * from fo order by depth desc limit p_limit) x;
+  end if;
+  with gone as (delete from versions where node_id = any (ids) returning content_id, size),
+  queued as (
+    insert into content_gc (content_id) select content_id from gone union select unnest(used) on conflict do nothing)
+  select coalesce(sum(size), 0) into old from gone;
+  -- Every sum above stays true, so that a check in between finds nothing wrong.
+  with recursive walk as (
+    select n.parent_id id, sum(n.size)::bigint bytes from nodes n where n.id = any (ids) and n.kind = 1 group by 1
+    union all
+    select n.parent_id, w.bytes
+      from walk w cross join lateral (select x.parent_id from nodes x where x.id = w.id offset 0) n
+     where n.parent_id is not null),
+  total as (select w.id, sum(w.bytes)::bigint bytes from walk w group by 1)
+  update folders f set bytes_below = f.bytes_below - t.bytes from total t where f.node_id = t.id;
+  delete from nodes where id = any (ids);           -- folders, trash, grants, links, marks go by cascade
+  update drives set used_bytes = used_bytes - freed - old where id = drive;
+  return done;
+end $$;
+
+CREATE FUNCTION public.purge_drive_trash(p_drive integer, p_subjects bigint[], p_mask integer, p_limit bigint) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare marked bigint; allowed integer;
+begin
+  allowed := member_rights(p_drive, p_subjects, p_mask);
+  if p_limit <> 0 or allowed & 1 = 0 then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  if allowed & 16 = 0 then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
+  perform pg_advisory_xact_lock(1, p_drive);
+  update trash set purging = true where drive_id = p_drive and not purging;
+  get diagnostics marked = row_count;
+  return marked;
+end $$;
+
+CREATE FUNCTION public.purge_item(p_node bigint, p_user bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare t record;
+begin
+  select x.drive_id into t from trash x where x.node_id = p_node;
+  if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  perform pg_advisory_xact_lock(1, t.drive_id);
+  if trash_rights(p_node, p_user, p_subjects, p_mask, p_limit, p_link_node, p_link_rights) & 17 <> 17 then
+    raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  if member_rights(t.drive_id, p_subjects, p_mask) & 16 = 0 then
+    raise exception using errcode = 'WF403', message = 'forbidden'; end if;
+  update trash set purging = true where node_id = p_node;
 end $$;
 
 CREATE FUNCTION public.put_away_unwritten(p_seconds integer, p_limit integer) RETURNS boolean
@@ -684,6 +957,81 @@ begin
   return old;
 end $$;
 
+CREATE FUNCTION public.require_versioned(p_node bigint, p_drive integer, p_gate record) RETURNS void
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  if not p_gate.live or p_gate.drive <> p_drive or p_gate.rights & 1 = 0 then
+    raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  if p_gate.rights & 8 = 0 then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
+  if exists (select from nodes n where n.id = p_node and n.kind <> 1) then
+    raise exception using errcode = 'WI400', message = 'not_a_file'; end if;
+end $$;
+
+CREATE FUNCTION public.restore_node(p_node bigint, p_user bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, p_tokens uuid[], p_depth_max integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare d record; t record; h record; place bigint; bytes bigint; drive integer; is_folder boolean;
+begin
+  select x.drive_id into drive from trash x where x.node_id = p_node;
+  if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  d := begin_change(drive, 0, true);
+  select x.* into t from trash x join nodes n on n.id = x.node_id
+   where x.node_id = p_node and n.parent_id = d.trash_id and not x.purging;
+  if not found or trash_rights(p_node, p_user, p_subjects, p_mask, p_limit, p_link_node, p_link_rights) & 17 <> 17 then
+    raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  is_folder := (select n.kind = 2 from nodes n where n.id = p_node);
+  place := t.from_parent_id;
+  h := gate(place, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
+  if not h.live or h.drive <> drive or not exists (select from nodes n where n.id = place and n.kind = 2)
+      or cardinality(h.chain) + (case when is_folder then height_of(p_node) else 0 end) > p_depth_max + 1 then
+    place := d.root_id;
+    h := gate(place, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
+  end if;
+  if h.rights & 4 = 0 then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
+  if is_locked(h.chain, null, place, drive, p_subjects, p_tokens, false) then
+    raise exception using errcode = 'WL423', message = 'locked'; end if;
+  bytes := bytes_of(p_node);
+  delete from trash where node_id = p_node;
+  update nodes set parent_id = place, name = free_name(place, t.from_name, is_folder) where id = p_node;
+  update folders set etag_seq = d.seq where node_id = p_node;
+  perform raise_chain(array[d.trash_id], d.seq, -bytes);
+  perform raise_chain(h.chain, d.seq, bytes);
+  insert into changes (drive_id, seq, node_id, parent_id, op) values (drive, d.seq, p_node, place, 1);
+end $$;
+
+CREATE FUNCTION public.restore_version(p_node bigint, p_version bigint, p_user bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, p_expect smallint, p_etags text[], p_tokens uuid[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare d record; g record; n record; v record; drive integer;
+begin
+  select l.drive into drive from lock_drives(p_node, 0) l;
+  d := begin_change(drive, 0, false);
+  g := gate(p_node, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
+  perform require_versioned(p_node, drive, g);
+  perform require_expected(p_node, p_expect, p_etags);
+  select x.* into n from nodes x where x.id = p_node;
+  select x.* into v from versions x where x.id = p_version and x.node_id = p_node;
+  if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  if is_locked(g.chain, p_node, null, drive, p_subjects, p_tokens, false) then
+    raise exception using errcode = 'WL423', message = 'locked'; end if;
+  if v.label is null then
+    delete from versions where id = p_version;
+  else
+    perform charge_drive(drive, v.size);
+  end if;
+  if n.size > 0 then
+    insert into versions (node_id, content_id, size, mtime, author_id, mime)
+      values (p_node, n.content_id, n.size, n.mtime, n.author_id, n.mime);
+  else
+    insert into content_gc (content_id) values (n.content_id) on conflict do nothing;
+  end if;
+  update nodes set content_id = v.content_id, size = v.size, mtime = now_us(), mime = v.mime, etag_seq = d.seq,
+                   etag_drive = drive, author_id = nullif(p_user, 0) where id = p_node;
+  perform raise_chain(g.chain[2:], d.seq, v.size - n.size);
+  insert into changes (drive_id, seq, node_id, parent_id, op) values (drive, d.seq, p_node, n.parent_id, 2);
+end $$;
+
 CREATE FUNCTION public.settle_node(p_node bigint) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
@@ -731,16 +1079,28 @@ CREATE FUNCTION public.trash_node(p_node bigint, p_user bigint, p_subjects bigin
     AS $$
 declare d record; g record; drive integer;
 begin
-  select x.drive_id into drive from nodes x where x.id = p_node;
-  if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  select l.drive into drive from lock_drives(p_node, 0) l;
   d := begin_change(drive, 0, true);
   g := gate(p_node, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
-  if g.drive <> drive then
-    raise exception using errcode = 'serialization_failure', message = 'moved meanwhile'; end if;
   perform require_change(drive, p_node, g, 16, p_subjects, p_expect, p_etags, p_tokens);
   if p_node = p_limit or p_node = p_link_node then raise exception using errcode = 'WF403', message = 'is_root'; end if;
   perform drop_locks(p_node, drive);
   perform put_in_trash(p_node, p_user, drive, d.seq, d.trash_id, g.chain[2:]);
+end $$;
+
+CREATE FUNCTION public.trash_rights(p_node bigint, p_user bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer) RETURNS integer
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare t record; g record; found_rights integer := 0;
+begin
+  select x.* into t from trash x where x.node_id = p_node and not x.purging;
+  if not found then return 0; end if;
+  if p_limit = 0 then found_rights := member_rights(t.drive_id, p_subjects, p_mask); end if;
+  if p_user <> 0 and t.deleted_by = p_user then
+    g := gate(t.from_parent_id, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
+    if g.live and g.drive = t.drive_id then found_rights := found_rights | g.rights; end if;
+  end if;
+  return found_rights;
 end $$;
 
 CREATE FUNCTION public.way_down(p_top bigint, p_node bigint) RETURNS text[]
@@ -1170,7 +1530,8 @@ CREATE TABLE public.trash (
     bytes bigint NOT NULL,
     deleted_by bigint,
     deleted_at timestamp with time zone DEFAULT now() NOT NULL,
-    from_name text NOT NULL COLLATE pg_catalog."C"
+    from_name text NOT NULL COLLATE pg_catalog."C",
+    purging boolean DEFAULT false NOT NULL
 );
 
 CREATE TABLE public.upload_chunks (
@@ -1221,17 +1582,6 @@ CREATE TABLE public.users (
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     last_login_at timestamp with time zone,
     deleting_since timestamp with time zone
-);
-
-CREATE TABLE public.versions (
-    id bigint NOT NULL,
-    node_id bigint NOT NULL,
-    content_id bigint NOT NULL,
-    size bigint NOT NULL,
-    mtime bigint NOT NULL,
-    author_id bigint,
-    replaced_at timestamp with time zone DEFAULT now() NOT NULL,
-    label text
 );
 
 ALTER TABLE public.versions ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
@@ -1474,7 +1824,13 @@ CREATE INDEX spent_refresh_tokens_by_session ON public.spent_refresh_tokens USIN
 
 CREATE INDEX spent_refresh_tokens_due ON public.spent_refresh_tokens USING btree (spent_at);
 
+CREATE INDEX trash_by_age ON public.trash USING btree (deleted_at) WHERE (NOT purging);
+
+CREATE INDEX trash_by_deleter ON public.trash USING btree (deleted_by, deleted_at);
+
 CREATE INDEX trash_by_time ON public.trash USING btree (drive_id, deleted_at);
+
+CREATE INDEX trash_purging ON public.trash USING btree (node_id) WHERE purging;
 
 CREATE INDEX upload_chunks_by_chunk ON public.upload_chunks USING btree (chunk_id);
 

@@ -21,14 +21,22 @@ begin
   return d;
 end $$;
 
--- Removes at most p_limit nodes of a drive, leaves first, and hands their contents to the collector; true when the drive
--- is gone. Call until true, commit between calls. The owner is disabled before, so nobody adds meanwhile.
+-- Removes some unfinished uploads or at most p_limit nodes of a drive, leaves first, and hands their bytes to the
+-- collector; true when the drive is gone. Call until true, commit between calls. The owner is disabled before, so nobody adds meanwhile.
 create or replace function drop_drive_batch(p_drive integer, p_limit integer) returns boolean language plpgsql as $$
-declare ids bigint[];
+declare ids bigint[]; uploads_ended boolean;
 begin
   perform pg_advisory_xact_lock(1, p_drive);
   perform 1 from drives where id = p_drive for update;
   if not found then return true; end if;
+  -- Unfinished uploads first: the rows that name their chunks would go with the drive, and the chunks be forgotten.
+  with ended as materialized (select u.id from uploads u where u.drive_id = p_drive limit 20),
+  queued as (
+    insert into chunk_gc (chunk_id)
+    select c.chunk_id from ended e join upload_chunks c on c.upload_id = e.id on conflict do nothing),
+  gone as (delete from uploads u using ended e where u.id = e.id)
+  select exists (select from ended) into uploads_ended;
+  if uploads_ended then return false; end if;
   select array_agg(x.id) into ids from (
     select n.id from nodes n where n.drive_id = p_drive
        and not exists (select from nodes c where c.parent_id = n.id) limit p_limit) x;

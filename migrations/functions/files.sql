@@ -109,6 +109,7 @@ begin
   located as materialized (
     select i.*, n.id old_id, coalesce(n.parent_id, i.parent_id) at_parent, coalesce(n.name, i.name) at_name,
            n.kind old_kind, n.content_id old_content, n.size old_size, n.mtime old_mtime, n.author_id old_author,
+           n.mime old_type,
            n.created_at old_created, n.creator_id old_creator, etag_text(n.etag_drive, n.etag_seq, n.id) old_etag,
            case when n.flags & 1 = 1 then n.id else coalesce(n.parent_id, i.parent_id) end place
       from items i left join lateral (
@@ -138,8 +139,8 @@ begin
       from located l left join gates g on g.place = l.place),
   -- Many clients make a file empty before they fill it: that is no version to come back to.
   kept as (
-    insert into versions (node_id, content_id, size, mtime, author_id)
-    select old_id, old_content, old_size, old_mtime, old_author from judged
+    insert into versions (node_id, content_id, size, mtime, author_id, mime)
+    select old_id, old_content, old_size, old_mtime, old_author, old_type from judged
      where verdict = 'ok' and old_id is not null and old_size > 0),
   forgotten as (
     insert into content_gc (content_id)

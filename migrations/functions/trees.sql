@@ -90,11 +90,28 @@ begin
   perform raise_chain(array[p_trash], p_seq, bytes);
 end $$;
 
--- Both drives of a change that touches two, in the order of their ids and before any of their rows.
-create or replace function lock_drives(p_one integer, p_other integer) returns void language plpgsql as $$
+drop function if exists lock_drives(integer, integer);
+
+-- Locks the drives of a node and of the folder it goes to (0: none), in the order of their ids and before any of their
+-- rows. A node may change its drive while its lock is waited for; then the locks are given back, with the subtransaction
+-- that took them, and taken anew.
+create or replace function lock_drives(p_node bigint, p_to bigint, out drive integer, out target integer)
+  language plpgsql as $$
 begin
-  perform pg_advisory_xact_lock(1, least(p_one, p_other));
-  if p_one <> p_other then perform pg_advisory_xact_lock(1, greatest(p_one, p_other)); end if;
+  for tries in 1 .. 100 loop
+    select n.drive_id into drive from nodes n where n.id = p_node;
+    if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+    target := coalesce((select n.drive_id from nodes n where n.id = p_to), drive);
+    begin
+      perform pg_advisory_xact_lock(1, least(drive, target));
+      if drive <> target then perform pg_advisory_xact_lock(1, greatest(drive, target)); end if;
+      if drive = (select n.drive_id from nodes n where n.id = p_node)
+          and target = coalesce((select n.drive_id from nodes n where n.id = p_to), drive) then return; end if;
+      raise exception using errcode = 'WX001';
+    exception when sqlstate 'WX001' then null;
+    end;
+  end loop;
+  raise exception using errcode = 'serialization_failure', message = 'moved meanwhile';
 end $$;
 
 -- A whole tree changes its drive: the bytes it counts for, versions too, and the etags of its folders, which belong to
@@ -135,22 +152,15 @@ declare
   d record; e record; n record; g record; h record;
   drive integer; target integer; destination bigint; wanted text; taken bigint; bytes bigint;
 begin
-  select x.drive_id into drive from nodes x where x.id = p_node;
-  if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
-  target := coalesce((select x.drive_id from nodes x where x.id = p_to), drive);
-  perform lock_drives(drive, target);
+  select l.drive, l.target into drive, target from lock_drives(p_node, p_to) l;
   d := begin_change(drive, 0, true);
   e := d;
   if target <> drive then e := begin_change(target, 0, true); end if;
   select x.* into n from nodes x where x.id = p_node;
-  if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
   destination := case when p_to = 0 then n.parent_id else p_to end;
   wanted := coalesce(p_name, n.name);
   g := gate(p_node, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
   h := gate(destination, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
-  -- It, or where it goes, was moved to another drive while this one was waited for: the whole call is run again.
-  if g.drive <> drive or h.drive <> target then
-    raise exception using errcode = 'serialization_failure', message = 'moved meanwhile'; end if;
   -- A change of name is an update of the item; leaving a folder is a deletion there and a creation elsewhere.
   perform require_change(drive, p_node, g, case when destination = n.parent_id then 8 else 16 end,
                          p_subjects, p_expect, p_etags, p_tokens);
@@ -195,16 +205,14 @@ declare
   d record; n record; g record; h record; author bigint := nullif(p_user, 0); stamp bigint;
   target integer; taken bigint; deep boolean; total bigint;
 begin
-  select x.drive_id into target from nodes x where x.id = p_to and x.kind = 2;
-  if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  select l.drive into target from lock_drives(p_to, 0) l;
   d := begin_change(target, 0, true);
   stamp := now_us();
   select x.* into n from nodes x where x.id = p_node;
   g := gate(p_node, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
   h := gate(p_to, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
-  if h.drive <> target then
-    raise exception using errcode = 'serialization_failure', message = 'moved meanwhile'; end if;
-  if n.id is null or not g.live or g.rights & 1 = 0 or not h.live or h.rights = 0 then
+  if n.id is null or not g.live or g.rights & 1 = 0 or not h.live or h.rights = 0
+      or not exists (select from nodes x where x.id = p_to and x.kind = 2) then
     raise exception using errcode = 'WN404', message = 'not_found'; end if;
   perform require_expected(p_node, p_expect, p_etags);
   if h.rights & 4 = 0 then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
@@ -272,12 +280,9 @@ create or replace function trash_node(p_node bigint, p_user bigint,
     p_expect smallint, p_etags text[], p_tokens uuid[]) returns void language plpgsql as $$
 declare d record; g record; drive integer;
 begin
-  select x.drive_id into drive from nodes x where x.id = p_node;
-  if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  select l.drive into drive from lock_drives(p_node, 0) l;
   d := begin_change(drive, 0, true);
   g := gate(p_node, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
-  if g.drive <> drive then
-    raise exception using errcode = 'serialization_failure', message = 'moved meanwhile'; end if;
   perform require_change(drive, p_node, g, 16, p_subjects, p_expect, p_etags, p_tokens);
   if p_node = p_limit or p_node = p_link_node then raise exception using errcode = 'WF403', message = 'is_root'; end if;
   perform drop_locks(p_node, drive);

@@ -98,6 +98,14 @@ std::vector<Setting> make_settings() {
       {"accounts", "default_quota_bytes", &C::default_quota_bytes, "quota of new accounts; 0: unlimited",
        kBytes, false, 0, kBytesMax},
 
+      {"keeping", "trash_keep_days", &C::trash_keep_days, "deleted items stay in the trash this many days",
+       kPlain, false, 1, 36'500},
+      {"keeping", "versions_keep_days", &C::versions_keep_days,
+       "what an overwrite replaced stays this many days; versions with a label stay for good", kPlain, false,
+       0, 36'500},
+      {"keeping", "versions_keep_min", &C::versions_keep_min,
+       "of each file this many newest versions stay, however old they are", kPlain, false, 0, 10'000},
+
       {"bytes", "gc_grace_seconds", &C::gc_grace_seconds,
        "deleted bytes stay on the disk this long, so that a restored database finds them", kSeconds, false,
        3600, 31'536'000},

@@ -29,6 +29,8 @@
 #include "welkin/files/events.hpp"
 #include "welkin/files/files.hpp"
 #include "welkin/files/locks.hpp"
+#include "welkin/files/trash.hpp"
+#include "welkin/files/versions.hpp"
 #include "welkin/http/router.hpp"
 #include "welkin/http/server.hpp"
 #include "welkin/jobs/scheduler.hpp"
@@ -104,6 +106,8 @@ void add_jobs(jobs::Scheduler& jobs, blobs::Store& store, files::Files& files, p
   jobs.every("files.prune_changes", 600s, [&files] { return files.change_log().prune(); });
   jobs.every("files.expire_locks", 300s, [&files] { return files.locks().expire(); });
   jobs.every("files.put_away_unwritten", 3600s, [&files] { return files.locks().put_away_unwritten(); });
+  jobs.every("files.purge_trash", 600s, [&files] { return files.trash_bin().purge_turn(); });
+  jobs.every("files.expire_versions", 21600s, [&files] { return files.versions().expire_turn(); });
   jobs.every("people.prune", 600s, [&people] { return people.prune(); });
 }
 

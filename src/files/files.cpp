@@ -6,16 +6,18 @@
 #include "files/listing.hpp"
 #include "files/node_store.hpp"
 #include "files/refusals.hpp"
+#include "files/trash_store.hpp"
 #include "files/upload.hpp"
 #include "welkin/files/archives.hpp"
+#include "welkin/files/batch.hpp"
 #include "welkin/files/changes.hpp"
 #include "welkin/files/events.hpp"
 #include "welkin/files/locks.hpp"
+#include "welkin/files/trash.hpp"
+#include "welkin/files/versions.hpp"
 
 namespace welkin::files {
 namespace {
-
-constexpr std::int32_t kDepthMax = 128;  // folders inside each other
 
 constexpr db::Stmt kCreateFolder{
     "files.create_folder",
@@ -26,7 +28,6 @@ constexpr db::Stmt kCopy{
     "files.copy_node",
     "select node_id, created from copy_node($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, "
     "$12, $13, $14, $15, $16)"};
-constexpr db::Stmt kTrash{"files.trash_node", "select trash_node($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"};
 constexpr db::Stmt kExpired{"files.expired_uploads",
                             "select id from uploads where expires_at <= now() order by expires_at limit 100"};
 constexpr db::Stmt kDropUpload{"files.drop_upload", "select drop_upload($1)"};
@@ -36,19 +37,22 @@ void add_demands(db::Params& params, const Expect& expect, const std::vector<db:
   params.add(static_cast<std::int16_t>(expect.kind))
       .add(store::own_etags(expect.etags))
       .add(lock_tokens)
-      .add(kDepthMax)
+      .add(store::kDepthMax)
       .add(Files::kTreeNodesMax);
 }
 
 }  // namespace
 
 struct Files::Impl {
-  Impl(db::Db& db, blobs::Store& store, const Clock& clock)
+  Impl(db::Db& db, blobs::Store& store, const Config& config, const Clock& clock)
       : db(db),
         store(store),
         room(std::make_shared<UploadRoom>(db, store, clock)),
         locks(room),
         change_log(db),
+        trash_bin(db, config, clock),
+        versions(db, store, config),
+        batches(db, trash_bin),
         archives(db, store),
         events(std::make_shared<EventHub>(db)) {}
   db::Db& db;
@@ -56,18 +60,24 @@ struct Files::Impl {
   std::shared_ptr<UploadRoom> room;
   Locks locks;
   ChangeLog change_log;
+  Trash trash_bin;
+  Versions versions;
+  Batches batches;
   Archives archives;
   std::shared_ptr<EventHub> events;
 };
 
-Files::Files(db::Db& db, blobs::Store& store, const Config&, const Clock& clock)
-    : impl_(std::make_shared<Impl>(db, store, clock)) {}
+Files::Files(db::Db& db, blobs::Store& store, const Config& config, const Clock& clock)
+    : impl_(std::make_shared<Impl>(db, store, config, clock)) {}
 Files::~Files() { close(); }
 
 ChangeLog& Files::change_log() { return impl_->change_log; }
 std::shared_ptr<EventHub> Files::events() { return impl_->events; }
 Archives& Files::archives() { return impl_->archives; }
 Locks& Files::locks() { return impl_->locks; }
+Batches& Files::batches() { return impl_->batches; }
+Trash& Files::trash_bin() { return impl_->trash_bin; }
+Versions& Files::versions() { return impl_->versions; }
 
 void Files::close() {
   impl_->events->close();
@@ -149,7 +159,7 @@ Task<Node> Files::create_folder(Caller caller, NodeId parent, std::string name,
   name = require_name(name, Kind::folder);
   co_return co_await impl_->db.write([&](db::Tx& tx) {
     db::Params params(parent, name, caller.user);
-    store::add_gate(params, caller).add(lock_tokens).add(kDepthMax);
+    store::add_gate(params, caller).add(lock_tokens).add(store::kDepthMax);
     try {
       const auto rows = tx.one(kCreateFolder, params);
       Node n;
@@ -211,18 +221,7 @@ Task<Placed> Files::copy(Caller caller, NodeId id, Copy to) {
 }
 
 Task<> Files::trash(Caller caller, NodeId id, Expect expect, std::vector<db::Uuid> lock_tokens) {
-  co_await impl_->db.write([&](db::Tx& tx) {
-    db::Params params(id, caller.user);
-    store::add_gate(params, caller)
-        .add(static_cast<std::int16_t>(expect.kind))
-        .add(store::own_etags(expect.etags))
-        .add(lock_tokens);
-    try {
-      tx.exec(kTrash, params);
-    } catch (const db::SqlError& e) {
-      rethrow(e, "");
-    }
-  });
+  co_await impl_->db.write([&](db::Tx& tx) { store::trash(tx, caller, id, expect, lock_tokens); });
 }
 
 Task<std::unique_ptr<Upload>> Files::begin_upload(Caller caller, UploadOptions options) {

@@ -51,6 +51,8 @@ NodeId child(db::Tx& tx, NodeId folder, const std::string& name);
 /// The nodes of `found.chain` the caller may see, from the top down.
 std::vector<Node> ancestors(db::Tx& tx, const Caller& caller, const Found& found);
 
+inline constexpr std::int32_t kDepthMax = 128;  // folders inside each other
+
 struct DriveUse {
   std::int64_t used = 0, reserved = 0, quota = 0;
 };

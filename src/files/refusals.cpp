@@ -17,6 +17,7 @@ constexpr std::array kRefusals{
     Refusal{"forbidden", Errc::forbidden, "forbidden", "you may not do this here"},
     Refusal{"is_root", Errc::forbidden, "is_root", "the root of a drive cannot be renamed, moved or deleted"},
     Refusal{"is_a_folder", Errc::conflict, "is_a_folder", "there is a folder of this name"},
+    Refusal{"not_a_file", Errc::invalid, "not_a_file", "this is not a file"},
     Refusal{"precondition_failed", Errc::precondition_failed, "precondition_failed",
             "the resource is not in the state the request asks for"},
     Refusal{"locked", Errc::locked, "lock_token_submitted", "the resource is locked"},
@@ -25,6 +26,7 @@ constexpr std::array kRefusals{
     Refusal{"into_itself", Errc::invalid, "into_itself",
             "nothing can be moved or copied into or onto itself"},
     Refusal{"too_deep", Errc::invalid, "too_deep", "folders are nested too deeply"},
+    Refusal{"too_many_items", Errc::unprocessable, "too_many_items", "this is too much for one request"},
     Refusal{"too_many_nodes", Errc::unprocessable, "too_many_nodes",
             "this tree has more than 100000 files and folders; take its folders one by one"},
 };

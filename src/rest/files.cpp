@@ -8,6 +8,7 @@
 #include "rest/upload.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/core/text.hpp"
+#include "welkin/files/trash.hpp"
 #include "welkin/http/body.hpp"
 #include "welkin/http/range.hpp"
 #include "welkin/wire/json.hpp"
@@ -116,9 +117,13 @@ Task<> move(const Services& services, Request& rq, Reply& rp) {
   co_await send_file(services, rq, rp, node);
 }
 
-/// DELETE /api/files/{id} -> 204, to the trash
+/// DELETE /api/files/{id} -> 204, to the trash; with ?permanent=true for good
 Task<> trash(const Services& services, Request& rq, Reply& rp) {
-  co_await services.files.trash(rq.caller(), file_id(services, rq.param("id")), expectation(rq.headers()));
+  const NodeId id = file_id(services, rq.param("id"));
+  if (permanent(rq))
+    co_await services.files.trash_bin().destroy(rq.caller(), id, expectation(rq.headers()));
+  else
+    co_await services.files.trash(rq.caller(), id, expectation(rq.headers()));
   co_await rp.send(Status::no_content);
 }
 

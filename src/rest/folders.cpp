@@ -6,6 +6,7 @@
 #include "rest/routes.hpp"
 #include "rest/upload.hpp"
 #include "welkin/core/error.hpp"
+#include "welkin/files/trash.hpp"
 #include "welkin/wire/json.hpp"
 
 namespace welkin::rest {
@@ -103,9 +104,13 @@ Task<> move(const Services& services, Request& rq, Reply& rp) {
   co_await send_node(services, rq, rp, node);
 }
 
-/// DELETE /api/folders/{id} -> 204, to the trash with everything below
+/// DELETE /api/folders/{id} -> 204, to the trash with everything below; with ?permanent=true for good
 Task<> trash(const Services& services, Request& rq, Reply& rp) {
-  co_await services.files.trash(rq.caller(), folder_id(services, rq.param("id")), expectation(rq.headers()));
+  const NodeId id = folder_id(services, rq.param("id"));
+  if (permanent(rq))
+    co_await services.files.trash_bin().destroy(rq.caller(), id, expectation(rq.headers()));
+  else
+    co_await services.files.trash(rq.caller(), id, expectation(rq.headers()));
   co_await rp.send(Status::no_content);
 }
 

@@ -129,11 +129,7 @@ files::ListQuery read_resources_query(const Request& rq) {
     if (!out.reverse && *value != "false" && *value != "0") bad_query("reverse", "true or false");
   }
   if (const auto value = rq.query("resource_types"); value && !value->empty()) read_types(*value, out);
-  if (const auto value = rq.query("limit")) {
-    const auto n = text::number(*value);
-    if (!n) bad_query("limit", "a number from 1 to 200");
-    out.limit = static_cast<int>(std::clamp<std::uint64_t>(*n, 1, 200));
-  }
+  out.limit = page_limit(rq);
   out.after = rq.query("cursor").value_or("");  // says itself for which order it was made
   return out;
 }

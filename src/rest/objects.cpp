@@ -1,7 +1,10 @@
 #include "rest/objects.hpp"
 
+#include <algorithm>
+
 #include "rest/icons.hpp"
 #include "welkin/core/error.hpp"
+#include "welkin/core/text.hpp"
 
 namespace welkin::rest {
 namespace {
@@ -30,6 +33,27 @@ NodeId folder_id(const Services& services, std::string_view text) {
 
 NodeId file_id(const Services& services, std::string_view text) {
   return require_id(services, IdKind::file, text);
+}
+
+NodeId any_id(const Services& services, std::string_view text) {
+  const auto file = services.ids.decode(IdKind::file, text);
+  return file ? NodeId{*file} : folder_id(services, text);
+}
+
+int page_limit(const http::Request& rq) {
+  const auto value = rq.query("limit");
+  if (!value) return 50;
+  const auto n = text::number(*value);
+  if (!n)
+    throw Error(Errc::invalid, "bad_query", "The query parameter 'limit' must be a number from 1 to 200");
+  return static_cast<int>(std::clamp<std::uint64_t>(*n, 1, 200));
+}
+
+bool permanent(const http::Request& rq) {
+  const auto value = rq.query("permanent");
+  if (!value || *value == "false" || *value == "0") return false;
+  if (*value == "true" || *value == "1") return true;
+  throw Error(Errc::invalid, "bad_query", "The query parameter 'permanent' must be true or false");
 }
 
 Task<NodeId> home_id(const Services& services, const Caller& caller) {

@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "welkin/http/request.hpp"
 #include "welkin/rest/rest.hpp"
 #include "welkin/wire/json_writer.hpp"
 
@@ -12,6 +13,13 @@ namespace welkin::rest {
 /// not_found (an id of another kind, or of nothing)
 NodeId folder_id(const Services& services, std::string_view text);
 NodeId file_id(const Services& services, std::string_view text);
+/// Where the route does not say which of the two it is.
+NodeId any_id(const Services& services, std::string_view text);
+
+/// ?limit of a cursor listing: 1 to 200, 50 when it is not there. @throws Error invalid `bad_query`
+int page_limit(const http::Request& rq);
+/// Whether a DELETE says ?permanent=true. @throws Error invalid `bad_query`
+bool permanent(const http::Request& rq);
 
 /// Where `parent_id: null` and an absent folder point: the caller's home, or the one folder his app password
 /// is for.

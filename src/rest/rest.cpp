@@ -47,6 +47,9 @@ void mount(http::Router& router, const Services& services, std::function<Task<st
   mount_admin(scopes, *kept);
   mount_folders(scopes, *kept);
   mount_files(scopes, *kept);
+  mount_versions(scopes, *kept);
+  mount_trash(scopes, *kept);
+  mount_batch(scopes, *kept);
   mount_archives(scopes, *kept);
   mount_events(scopes, *kept);
   router.set_fallback("/api", [errors, kept](http::Request& rq, http::Reply& rp, const std::string& allowed) {

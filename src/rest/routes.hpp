@@ -19,6 +19,9 @@ void mount_app_passwords(Scopes& s, const Services& services);
 void mount_admin(Scopes& s, const Services& services);
 void mount_folders(Scopes& s, const Services& services);
 void mount_files(Scopes& s, const Services& services);
+void mount_versions(Scopes& s, const Services& services);
+void mount_trash(Scopes& s, const Services& services);
+void mount_batch(Scopes& s, const Services& services);
 void mount_archives(Scopes& s, const Services& services);       // folders and selections as ZIP
 void mount_events(Scopes& s, const Services& services);         // live events
 

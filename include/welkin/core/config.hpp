@@ -52,6 +52,11 @@ struct Config {
   unsigned lockout_seconds = 900;
   std::int64_t default_quota_bytes = 0;       // 0: unlimited
 
+  // keeping
+  unsigned trash_keep_days = 30;
+  unsigned versions_keep_days = 30;           // of those without a label, but always the newest versions_keep_min
+  unsigned versions_keep_min = 10;
+
   // bytes
   unsigned gc_grace_seconds = 86400;          // at least 3600, unless a test says otherwise
   std::uint64_t disk_floor_bytes = 1ull << 30;  // and 2 % of the disk, whichever is more

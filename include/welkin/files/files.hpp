@@ -114,10 +114,13 @@ struct Located {
 };
 
 class Files;
+class Batches;    // welkin/files/batch.hpp
 class EventHub;   // welkin/files/events.hpp
 class Archives;   // welkin/files/archives.hpp
 class ChangeLog;  // welkin/files/changes.hpp
 class Locks;      // welkin/files/locks.hpp
+class Trash;      // welkin/files/trash.hpp
+class Versions;   // welkin/files/versions.hpp
 
 /// A body on its way in. Feed it, then finish; destroying it unfinished drops everything.
 class Upload {
@@ -213,6 +216,9 @@ class Files {
   std::shared_ptr<EventHub> events();
   /// Write locks, see locks.hpp. Every change above obeys them.
   Locks& locks();
+  Trash& trash_bin();
+  Batches& batches();
+  Versions& versions();
 
   // --- upkeep, for the scheduler: each one bounded turn on the calling thread; true: more is waiting
   bool expire_uploads();

@@ -1,0 +1,179 @@
+#include "welkin/files/batch.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "files/room.hpp"
+#include "welkin/files/trash.hpp"
+
+namespace welkin::files {
+namespace {
+
+struct BatchChanges : ::testing::Test {
+  Room room;
+  Caller alice = room.user("alice"), bob = room.user("bob");
+  NodeId root = room.root(alice);
+  NodeId from = room.folder(alice, root, "from"), to = room.folder(alice, root, "to");
+
+  NodeId file(NodeId parent, const std::string& name, const std::string& body = "12345") {
+    return room.put(alice, parent, name, body).node.id;
+  }
+  static Batch batch(Batch::Op op, std::vector<NodeId> items, NodeId target = {}) {
+    Batch b;
+    b.op = op;
+    b.items = std::move(items);
+    b.target = target;
+    return b;
+  }
+  std::vector<Batched> change(const Caller& who, const Batch& b) {
+    return run(room.files->batches().run(who, b));
+  }
+  /// One word an item: "ok" or the slug it was refused with.
+  static std::string words(const std::vector<Batched>& answers) {
+    std::string out;
+    for (const auto& a : answers)
+      out += (out.empty() ? "" : " ") + std::string(a.error ? a.error->slug() : "ok");
+    return out;
+  }
+  std::vector<std::string> names(NodeId folder) {
+    std::vector<std::string> out;
+    for (const auto& n : run(room.files->list(alice, folder, {})).items) out.push_back(n.name);
+    return out;
+  }
+  void expect_sound() {
+    EXPECT_EQ(room.wrong_folder_sums(), 0);
+    EXPECT_EQ(room.miscounted_bytes(), 0);
+  }
+};
+
+using Op = Batch::Op;
+
+TEST_F(BatchChanges, EachItemHasItsOwnVerdictAndTheRestGoesOn) {
+  const auto a = file(from, "a"), b = file(from, "b"), c = file(from, "c");
+  file(to, "b");
+  const auto answers = change(alice, batch(Op::move, {a, b, NodeId{999'999}, from, c, a}, to));
+  EXPECT_EQ(words(answers), "ok exists not_found ok ok ok");
+  EXPECT_EQ(answers[0].node->parent, to);
+  EXPECT_EQ(*answers[0].node->path, "/to/a");
+  EXPECT_EQ(answers[3].kind, Kind::folder);
+  EXPECT_NE(std::string(answers[1].error->what()).find("b"), std::string::npos);
+  EXPECT_EQ(names(to), (std::vector<std::string>{"from", "a", "b", "c"}));
+  expect_sound();
+}
+
+TEST_F(BatchChanges, ATakenNameIsRefusedReplacedOrCountedUp) {
+  const auto a = file(from, "a.txt");
+  file(to, "a.txt", "old");
+  auto b = batch(Op::copy, {a}, to);
+  EXPECT_EQ(words(change(alice, b)), "exists");
+  b.conflict = Batch::Conflict::rename;
+  EXPECT_EQ(change(alice, b)[0].node->name, "a (2).txt");
+  b.conflict = Batch::Conflict::replace;
+  EXPECT_EQ(change(alice, b)[0].node->name, "a.txt");
+  EXPECT_EQ(room.number("select count(*) from trash"), 1);
+  b = batch(Op::move, {a}, from);
+  b.conflict = Batch::Conflict::rename;
+  EXPECT_EQ(change(alice, b)[0].node->name, "a.txt");  // it has its own name already
+  b.op = Op::copy;                                     // beside itself
+  EXPECT_EQ(change(alice, b)[0].node->name, "a (2).txt");
+  expect_sound();
+}
+
+TEST_F(BatchChanges, CopiesOfFoldersSayHowMuch) {
+  file(from, "a");
+  file(room.folder(alice, from, "below"), "b");
+  const auto answers = change(alice, batch(Op::copy, {from}, to));
+  EXPECT_EQ(words(answers), "ok");
+  EXPECT_EQ(answers[0].folders, 2);
+  EXPECT_EQ(answers[0].files, 2);
+  EXPECT_EQ(words(change(alice, batch(Op::copy, {root, to}, to))), "not_found into_itself");
+  expect_sound();
+}
+
+TEST_F(BatchChanges, EverythingInAFolderExcept) {
+  const auto a = file(from, "a"), b = file(from, "b");
+  const auto below = room.folder(alice, from, "below");
+  auto all = batch(Op::move, {b}, to);
+  all.all_in = from;
+  const auto answers = change(alice, all);
+  EXPECT_EQ(words(answers), "ok ok");
+  EXPECT_EQ(answers[0].id, below);
+  EXPECT_EQ(answers[1].id, a);
+  EXPECT_EQ(names(from), std::vector<std::string>{"b"});
+  EXPECT_EQ(refusal_of([&] { return room.files->batches().run(bob, all); }), "not_found");
+  all = batch(Op::trash, {});
+  all.all_in = to;
+  EXPECT_EQ(words(change(alice, all)), "ok ok");
+  EXPECT_TRUE(names(to).empty());
+  expect_sound();
+}
+
+TEST_F(BatchChanges, TrashRestorePurgeAndDestroy) {
+  const auto a = file(from, "a"), b = file(from, "b"), c = file(from, "c");
+  EXPECT_EQ(words(change(alice, batch(Op::trash, {a, b}))), "ok ok");
+  EXPECT_EQ(words(change(alice, batch(Op::restore, {a, c}))), "ok not_found");
+  EXPECT_EQ(words(change(alice, batch(Op::purge, {b, a}))), "ok not_found");
+  EXPECT_EQ(words(change(alice, batch(Op::destroy, {a, c}))), "ok ok");
+  EXPECT_EQ(room.number("select count(*) from trash"), 0);
+  EXPECT_EQ(room.number("select used_bytes from drives where id = 1"), 0);
+  expect_sound();
+}
+
+TEST_F(BatchChanges, FoldersAreMadeInOrderAndBadNamesRefusedAlone) {
+  auto b = batch(Op::create_folders, {to, to, to, NodeId{999'999}});
+  b.names = {"x", "a/b", "x", "y"};
+  const auto answers = change(alice, b);
+  EXPECT_EQ(words(answers), "ok bad_name exists not_found");
+  EXPECT_EQ(answers[0].node->name, "x");
+}
+
+TEST_F(BatchChanges, NobodyReachesWhatIsNotHis) {
+  const auto a = file(from, "a"), gone = file(from, "gone");
+  run(room.files->trash(alice, gone));
+  const auto own = room.root(bob);
+  EXPECT_EQ(words(change(bob, batch(Op::move, {a, from}, own))), "not_found not_found");
+  EXPECT_EQ(words(change(bob, batch(Op::copy, {a, from}, own))), "not_found not_found");
+  EXPECT_EQ(words(change(bob, batch(Op::trash, {a, from}))), "not_found not_found");
+  EXPECT_EQ(words(change(bob, batch(Op::destroy, {a}))), "not_found");
+  EXPECT_EQ(words(change(bob, batch(Op::restore, {gone}))), "not_found");
+  EXPECT_EQ(words(change(bob, batch(Op::purge, {gone}))), "not_found");
+  EXPECT_EQ(words(run(room.files->batches().get(bob, {a, from}))), "not_found not_found");
+  EXPECT_EQ(words(run(room.files->batches().get(alice, {a, gone, {}}))), "ok not_found not_found");
+  auto all = batch(Op::create_folders, {from});
+  all.names = {"x"};
+  EXPECT_EQ(words(change(bob, all)), "not_found");
+  EXPECT_EQ(names(from), std::vector<std::string>{"a"});
+}
+
+TEST_F(BatchChanges, TooManyAreRefusedWhole) {
+  const auto a = file(from, "a");
+  const std::vector<NodeId> many(Batches::kItemsMax + 1, a);
+  EXPECT_EQ(refusal_of([&] { return room.files->batches().run(alice, batch(Op::trash, many)); }),
+            "too_many_items");
+  EXPECT_EQ(names(from), std::vector<std::string>{"a"});
+}
+
+TEST_F(BatchChanges, TwoAtOnceInOppositeDirectionsBothEnd) {
+  room.sql(
+      "insert into drive_members (drive_id, user_id, rights) select 1, id, 31 from users where name = 'bob'; "
+      "insert into drive_members (drive_id, user_id, rights) select 2, id, 31 from users where name = "
+      "'alice'");
+  const auto there = room.folder(bob, room.root(bob), "there");
+  std::vector<NodeId> here_items, there_items;
+  for (int i = 0; i < 8; ++i) {
+    here_items.push_back(file(from, "h" + std::to_string(i)));
+    there_items.push_back(room.put(bob, there, "t" + std::to_string(i), "1").node.id);
+  }
+  std::string one, two;
+  std::thread first([&] { one = words(change(alice, batch(Op::move, here_items, there))); });
+  std::thread second([&] { two = words(change(bob, batch(Op::move, there_items, from))); });
+  first.join();
+  second.join();
+  EXPECT_EQ(one, "ok ok ok ok ok ok ok ok");
+  EXPECT_EQ(two, one);
+  expect_sound();
+}
+
+}  // namespace
+}  // namespace welkin::files
