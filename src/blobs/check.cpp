@@ -50,6 +50,10 @@ bool ByteCheck::is_old(Area area, const std::string& name) const {
   return !stat || now_ - stat->changed_at >= grace_;
 }
 
+void ByteCheck::flush(Area area) {
+  if (ground_.vfs.sync_dir(area) == SyncResult::failed) ground_.health.suspect("fsync of a directory failed");
+}
+
 bool ByteCheck::move_to_found(Area from, const std::string& name, const std::string& as) {
   const Area found{Area::Kind::found, 0};
   for (int attempt = 0;; ++attempt) {
@@ -61,10 +65,8 @@ bool ByteCheck::move_to_found(Area from, const std::string& name, const std::str
       if (e.kind() != VfsError::Kind::exists || attempt == 1000) throw;
     }
   }
-  for (const Area area : {found, from}) {
-    if (ground_.vfs.sync_dir(area) == SyncResult::failed)
-      ground_.health.suspect("fsync of a directory failed");
-  }
+  flush(found);
+  flush(from);
   return true;
 }
 

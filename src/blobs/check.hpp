@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <vector>
 
 #include "blobs/quarantine.hpp"
@@ -31,6 +32,9 @@ class ByteCheck {
   void misplaced(Area area, const ChunkName& chunk);
   void orphan(Area area, const ChunkName& chunk);
   Mended take_in_or_move(Area area, const ChunkName& chunk);
+  bool take_in(Area area, const ChunkName& chunk);
+  bool with_orphan(const ChunkName& chunk, const std::function<void(db::Tx&)>& f);
+  void flush(Area area);
   void bad_chunk(ChunkId id);
   void one_quarantined(ChunkId id);
   void leftovers(Area area, const char* kind);

@@ -68,9 +68,8 @@ void ByteCheck::misplaced(Area area, const ChunkName& chunk) {
                  return {true, "moved into found/: there is one in its place"};
                }
                ground_.vfs.move(area, name, area_of(chunk.id), name);
-               for (const Area touched : {area, area_of(chunk.id)})
-                 if (ground_.vfs.sync_dir(touched) == SyncResult::failed)
-                   ground_.health.suspect("fsync of a directory failed");
+               flush(area);
+               flush(area_of(chunk.id));
                return {true, "moved into its place"};
              });
 }
@@ -91,9 +90,23 @@ void ByteCheck::orphan(Area area, const ChunkName& chunk) {
              [&] { return take_in_or_move(area, chunk); });
 }
 
-/// An orphan whose bytes somebody misses becomes a chunk; others leave blobs/. While this transaction holds
-/// the id, no upload can make a row of it, and one that comes later finds its file gone and starts over.
-Inspection::Mended ByteCheck::take_in_or_move(Area area, const ChunkName& chunk) {
+/// Makes an orphan's id ours and runs `f` meanwhile: no upload can make a row of it, and one that comes later
+/// finds its file gone and starts over. @return false when the id has a row after all
+bool ByteCheck::with_orphan(const ChunkName& chunk, const std::function<void(db::Tx&)>& f) {
+  static constexpr Stmt kHold{"check.hold_orphan", R"(
+    insert into chunks (id, sha256, size, crc32, state, stored_size) values ($1, $2, 0, 0, 1, 0) on conflict do nothing)"};
+  static constexpr Stmt kLetGo{"check.let_go", "delete from chunks where id = $1 and state = 1"};
+  return db_.write_now([&](db::Tx& tx) {
+    if (tx.exec(kHold, chunk.id, to_bytes(chunk.sha256)).affected() != 1) return false;
+    f(tx);
+    tx.exec(kLetGo, chunk.id);
+    return true;
+  });
+}
+
+/// An orphan whose bytes somebody misses becomes a chunk, under a new id: whoever placed it may still remove
+/// it under the old one.
+bool ByteCheck::take_in(Area area, const ChunkName& chunk) {
   static constexpr Stmt kMissed{"check.missed_chunk", R"(
     select size from chunks c where sha256 = $1 and quarantined and state = 0
        and not exists (select from chunks t where t.sha256 = $1 and t.state = 0 and not t.quarantined) limit 1)"};
@@ -101,31 +114,33 @@ Inspection::Mended ByteCheck::take_in_or_move(Area area, const ChunkName& chunk)
     insert into chunks (id, sha256, size, crc32, stored_size, codec, key_id, wrapped_key)
     select $2, sha256, size, crc32, stored_size, codec, key_id, wrapped_key from chunks
      where sha256 = $1 and quarantined and state = 0 order by id limit 1 on conflict do nothing)"};
-  static constexpr Stmt kHold{"check.hold_orphan", R"(
-    insert into chunks (id, sha256, size, crc32, state, stored_size) values ($1, $2, 0, 0, 1, 0) on conflict do nothing)"};
-  static constexpr Stmt kLetGo{"check.let_go", "delete from chunks where id = $1 and state = 1"};
-  const auto name = chunk_file_name(chunk.sha256, chunk.id);
   const auto hash = to_bytes(chunk.sha256);
   const auto missed = db_.read_now([&](db::Tx& tx) { return tx.exec(kMissed, hash); });
-  if (!missed.empty() && area == area_of(chunk.id)) {
-    const ChunkFile file{chunk.id, chunk.sha256, static_cast<std::uint64_t>(missed[0].i32(0))};
-    if (look_at(ground_.vfs, area, file, true) == FileState::sound &&
-        db_.write_now([&](db::Tx& tx) { return tx.exec(kTakeIn, hash, chunk.id).affected(); }) == 1)
-      return {true, "taken in: a damaged chunk misses these bytes"};
-  }
-  bool held = false, moved = false;  // the transaction may run twice
-  db_.write_now([&](db::Tx& tx) {
-    held = tx.exec(kHold, chunk.id, hash).affected() == 1;
-    if (!held) return;
-    moved = move_to_found(area, name, name) || moved;
-    tx.exec(kLetGo, chunk.id);
+  if (missed.empty()) return false;
+  const ChunkFile file{chunk.id, chunk.sha256, static_cast<std::uint64_t>(missed[0].i32(0))};
+  if (look_at(ground_.vfs, area, file, true) != FileState::sound) return false;
+  const ChunkId fresh = ground_.rows.next_ids();
+  bool taken = false;
+  with_orphan(chunk, [&](db::Tx& tx) {
+    ground_.vfs.move(area, file.name(), area_of(fresh), chunk_file_name(chunk.sha256, fresh));
+    flush(area_of(fresh));
+    flush(area);
+    taken = tx.exec(kTakeIn, hash, fresh).affected() == 1;
   });
-  if (!held) {
+  return taken;
+}
+
+Inspection::Mended ByteCheck::take_in_or_move(Area area, const ChunkName& chunk) {
+  if (take_in(area, chunk)) return {true, "taken in: a damaged chunk misses these bytes"};
+  const auto name = chunk_file_name(chunk.sha256, chunk.id);
+  bool moved = false;  // the transaction may run twice
+  if (!with_orphan(chunk, [&](db::Tx&) { moved = move_to_found(area, name, name) || moved; })) {
     // The id has a row: that of another hash, whose file this never was; or this one's, by an upload that was
     // faster.
     const auto rows = db_.read_now(
         [&](db::Tx& tx) { return tx.exec(kRowsOfFiles, std::vector<std::int64_t>{chunk.id.value}); });
-    if (!rows.empty() && !std::ranges::equal(rows[0].bytes(1), hash)) moved = move_to_found(area, name, name);
+    if (!rows.empty() && !std::ranges::equal(rows[0].bytes(1), to_bytes(chunk.sha256)))
+      moved = move_to_found(area, name, name);
   }
   return moved ? Mended{true, "moved into found/"} : Mended{true, "gone meanwhile"};
 }
