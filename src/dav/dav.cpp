@@ -3,6 +3,7 @@
 #include "dav/authenticate.hpp"
 #include "dav/errors.hpp"
 #include "dav/get.hpp"
+#include "dav/propfind.hpp"
 #include "welkin/core/error.hpp"
 
 namespace welkin::dav {
@@ -34,6 +35,14 @@ void mount(http::Router& router, const Services& services) {
   const auto handle_get = [services](http::Request& rq, http::Reply& rp) { return get(services, rq, rp); };
   scope.on({http::Method::get, "/webdav", "dav.get_root", http::Access::dav, "node", "read"}, handle_get);
   scope.on({http::Method::get, "/webdav/{*path}", "dav.get", http::Access::dav, "node", "read"}, handle_get);
+
+  const auto handle_propfind = [services](http::Request& rq, http::Reply& rp) {
+    return propfind(services, rq, rp);
+  };
+  scope.on({http::Method::propfind, "/webdav", "dav.propfind_root", http::Access::dav, "node", "read"},
+           handle_propfind);
+  scope.on({http::Method::propfind, "/webdav/{*path}", "dav.propfind", http::Access::dav, "node", "read"},
+           handle_propfind);
 
   const auto answer_options = wrapped(errors, authenticate_claims(services), options);
   const auto answer_others = wrapped(errors, authenticate, refuse_method);

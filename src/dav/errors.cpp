@@ -21,9 +21,10 @@ struct Precondition {
   std::string_view slug, element;
 };
 constexpr Precondition kPreconditions[] = {
-    {"quota_exceeded", "quota-not-exceeded"},  // RFC 4331 §6
-    {"no_space", "sufficient-disk-space"},     // RFC 4331 §6
-    {"locked", "lock-token-submitted"},        // RFC 4918 §16
+    {"quota_exceeded", "quota-not-exceeded"},          // RFC 4331 §6
+    {"no_space", "sufficient-disk-space"},             // RFC 4331 §6
+    {"locked", "lock-token-submitted"},                // RFC 4918 §16
+    {"no_external_entities", "no-external-entities"},  // RFC 4918 §16
 };
 
 Task<> answer(const Problem& problem, http::Reply& rp) {

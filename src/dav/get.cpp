@@ -1,5 +1,6 @@
 #include "dav/get.hpp"
 
+#include "dav/resource.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/core/text.hpp"
 #include "welkin/http/body.hpp"
@@ -114,14 +115,12 @@ Task<> send_folder(const Services& services, Request& rq, Reply& rp, NodeId id) 
 }  // namespace
 
 Task<> get(const Services& services, Request& rq, Reply& rp) {
-  auto names = rq.rest();
-  for (auto& name : names) name = text::nfc(name);
-  const auto node = co_await services.files.by_path(rq.caller(), std::move(names));
+  const auto place = place_of(rq);
+  const auto node = co_await require_node(services, rq, place);
   if (node.is_folder()) {
     co_await send_folder(services, rq, rp, node.id);
     co_return;
   }
-  if (rq.trailing_slash()) throw Error(Errc::not_found, "not_found", "There is no folder at this address");
   co_await send_file(services, rq, rp, node.id);
 }
 

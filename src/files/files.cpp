@@ -7,7 +7,9 @@
 #include "files/node_store.hpp"
 #include "files/refusals.hpp"
 #include "files/upload.hpp"
+#include "welkin/files/browse.hpp"
 #include "welkin/files/locks.hpp"
+#include "welkin/files/properties.hpp"
 
 namespace welkin::files {
 namespace {
@@ -28,11 +30,16 @@ constexpr db::Stmt kDropUpload{"files.drop_upload", "select drop_upload($1)"};
 
 struct Files::Impl {
   Impl(db::Db& db, blobs::Store& store, const Clock& clock)
-      : db(db), store(store), room(std::make_shared<UploadRoom>(db, store, clock)), locks(room) {}
+      : db(db),
+        store(store),
+        room(std::make_shared<UploadRoom>(db, store, clock)),
+        locks(room),
+        properties(room) {}
   db::Db& db;
   blobs::Store& store;
   std::shared_ptr<UploadRoom> room;
   Locks locks;
+  Properties properties;
 };
 
 Files::Files(db::Db& db, blobs::Store& store, const Config&, const Clock& clock)
@@ -40,6 +47,7 @@ Files::Files(db::Db& db, blobs::Store& store, const Config&, const Clock& clock)
 Files::~Files() { close(); }
 
 Locks& Files::locks() { return impl_->locks; }
+Properties& Files::properties() { return impl_->properties; }
 
 void Files::close() { impl_->room->cleaner.join(); }
 
@@ -79,6 +87,20 @@ Task<Page> Files::list(Caller caller, NodeId folder, ListQuery query) {
   query.limit = std::clamp(query.limit, 1, 1000);
   co_return co_await impl_->db.read(
       [&](db::Tx& tx) { return store::page(tx, caller, store::require_folder(tx, caller, folder), query); });
+}
+
+Browse Files::browse(const Caller& caller, NodeId folder, std::int32_t folder_rights,
+                     const BrowseWants& wants) {
+  return {impl_->db, caller, folder, folder_rights, wants};
+}
+
+Task<Files::DriveUse> Files::drive_use(DriveId drive) {
+  const auto use = co_await impl_->db.read([&](db::Tx& tx) { return store::drive_use(tx, drive); });
+  DriveUse out;
+  out.used_bytes = static_cast<std::uint64_t>(use.used);
+  const auto left = std::max<std::int64_t>(0, use.quota - use.used - use.reserved);
+  out.free_bytes = std::min(static_cast<std::uint64_t>(left), impl_->store.space().free_bytes);
+  co_return out;
 }
 
 Task<std::optional<Node>> Files::child(Caller caller, NodeId folder, std::string name) {

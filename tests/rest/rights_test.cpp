@@ -152,6 +152,15 @@ const Row kRows[] = {
      }},
     {"files.trash", kDeletes, true,
      [](const Things& t, Subject) -> Request { return {"DELETE", "/api/files/" + t.file, "", {}}; }},
+    {"dav.propfind_root", kOwn, false,
+     [](const Things&, Subject) { return Request{"PROPFIND", "/webdav/", "", {{"Depth", "0"}}}; }},
+    {"dav.propfind", kReads, true,
+     [](const Things& t, Subject s) { return Request{"PROPFIND", dav_path(t, s), "", {{"Depth", "0"}}}; }},
+    {"dav.propfind/folder", kReads, true,
+     [](const Things& t, Subject s) {
+       const auto path = dav_path(t, s);
+       return Request{"PROPFIND", path.substr(0, path.rfind('/')), "", {{"Depth", "1"}}};
+     }},
     {"dav.get_root", kOwn, false,
      [](const Things&, Subject) -> Request { return {"GET", "/webdav", "", {}}; }},
     {"dav.get", kReads, true,

@@ -98,7 +98,10 @@ std::string require_name(std::string_view name, Kind kind);
 std::string choose_mime_type(std::string_view client_type, ByteView head, std::string_view name);
 
 class Files;
+class Browse;
 class Locks;
+class Properties;
+struct BrowseWants;
 
 /// A body on its way in. Feed it, then finish; destroying it unfinished drops everything.
 class Upload {
@@ -144,6 +147,14 @@ class Files {
   ///         unprocessable `too_many_to_sort` for type and created_at above kSortedChildrenMax
   Task<Page> list(Caller caller, NodeId folder, ListQuery query);
   static constexpr std::int64_t kSortedChildrenMax = 20'000;
+  /// The members of a readable folder in byte order, see browse.hpp.
+  Browse browse(const Caller& caller, NodeId folder, std::int32_t folder_rights, const BrowseWants& wants);
+  struct DriveUse {
+    std::uint64_t used_bytes = 0;
+    std::uint64_t free_bytes = 0;  // what is left of the quota, or of the disk when that is less
+  };
+  /// Of a drive the caller has been shown a node of. @throws Error not_found
+  Task<DriveUse> drive_use(DriveId drive);
   /// A child by exact name; nullopt when there is none. @throws Error not_found for the folder itself
   Task<std::optional<Node>> child(Caller caller, NodeId folder, std::string name);
   /// Node, right and chunk list in one snapshot. @throws Error not_found; invalid `is_a_folder`
@@ -171,6 +182,8 @@ class Files {
 
   /// Write locks, see locks.hpp. Every change above obeys them.
   Locks& locks();
+  /// What clients keep with a node, see properties.hpp.
+  Properties& properties();
 
   // --- upkeep, for the scheduler: each one bounded turn on the calling thread; true: more is waiting
   bool expire_uploads();
