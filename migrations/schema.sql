@@ -44,7 +44,25 @@ begin
   return made;
 end $$;
 
-CREATE FUNCTION public.commit_files(p_drive integer, p_user bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, p_parents bigint[], p_names text[], p_files bigint[], p_contents bigint[], p_sizes bigint[], p_mtimes bigint[], p_mimes smallint[], p_expects smallint[], p_etags text[], p_overwrites boolean[], p_tokens text[], p_uploads bigint[]) RETURNS TABLE(ord integer, verdict text, node_id bigint, parent_id bigint, name text, seq bigint, created boolean, created_at bigint, rights integer)
+CREATE FUNCTION public.bytes_of(p_node bigint) RETURNS bigint
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  return (select case when n.kind = 1 then n.size
+                      else (select f.bytes_below from folders f where f.node_id = n.id) end
+            from nodes n where n.id = p_node);
+end $$;
+
+CREATE FUNCTION public.charge_drive(p_drive integer, p_bytes bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+  update drives set used_bytes = used_bytes + p_bytes
+   where id = p_drive and (p_bytes <= 0 or used_bytes + reserved_bytes + p_bytes <= quota_bytes);
+  if not found then raise exception using errcode = 'WQ507', message = 'quota_exceeded'; end if;
+end $$;
+
+CREATE FUNCTION public.commit_files(p_drive integer, p_user bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, p_parents bigint[], p_names text[], p_files bigint[], p_contents bigint[], p_sizes bigint[], p_mtimes bigint[], p_mimes smallint[], p_expects smallint[], p_etags text[], p_overwrites boolean[], p_tokens text[], p_uploads bigint[]) RETURNS TABLE(ord integer, verdict text, node_id bigint, parent_id bigint, name text, seq bigint, created boolean, created_at bigint, rights integer, creator bigint)
     LANGUAGE plpgsql
     SET plan_cache_mode TO 'force_generic_plan'
     AS $$
@@ -67,7 +85,7 @@ begin
   located as materialized (
     select i.*, n.id old_id, coalesce(n.parent_id, i.parent_id) at_parent, coalesce(n.name, i.name) at_name,
            n.kind old_kind, n.content_id old_content, n.size old_size, n.mtime old_mtime, n.author_id old_author,
-           n.created_at old_created, etag_text(n.etag_drive, n.etag_seq, n.id) old_etag,
+           n.created_at old_created, n.creator_id old_creator, etag_text(n.etag_drive, n.etag_seq, n.id) old_etag,
            case when n.flags & 1 = 1 then n.id else coalesce(n.parent_id, i.parent_id) end place
       from items i left join lateral (
         select f.* from nodes f where f.id = i.file_id
@@ -107,9 +125,9 @@ begin
                        etag_drive = p_drive, author_id = author
       from judged j where j.verdict = 'ok' and n.id = j.old_id returning n.id, n.parent_id),
   added as (
-    insert into nodes (parent_id, content_id, size, mtime, etag_seq, created_at, author_id, drive_id, etag_drive, kind,
-                       mime, name)
-    select parent_id, content_id, size, mtime, d.seq, stamp, author, p_drive, p_drive, 1, mime, name
+    insert into nodes (parent_id, content_id, size, mtime, etag_seq, created_at, creator_id, author_id, drive_id,
+                       etag_drive, kind, mime, name)
+    select parent_id, content_id, size, mtime, d.seq, stamp, author, author, p_drive, p_drive, 1, mime, name
       from judged where verdict = 'ok' and old_id is null returning id, parent_id, name),
   logged as (
     insert into changes (drive_id, seq, node_id, parent_id, op)
@@ -122,7 +140,7 @@ begin
     update folders f set etag_seq = d.seq, changed_at = stamp, bytes_below = f.bytes_below + t.grown
       from total t where f.node_id = t.id)
   select j.ord::integer, j.verdict, coalesce(j.old_id, a.id), j.at_parent, j.at_name, d.seq, j.old_id is null,
-         coalesce(j.old_created, stamp), j.rights
+         coalesce(j.old_created, stamp), j.rights, case when j.old_id is null then author else j.old_creator end
     from judged j
     left join added a on j.old_id is null and a.parent_id = j.parent_id and a.name = j.name
    order by j.ord;
@@ -141,6 +159,85 @@ begin
   if charged = 0 then raise exception using errcode = 'WQ507', message = 'quota_exceeded'; end if;
 end $$;
 
+CREATE FUNCTION public.copy_node(p_node bigint, p_to bigint, p_name text, p_children boolean, p_replace boolean, p_user bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, p_expect smallint, p_etags text[], p_tokens uuid[], p_depth_max integer, p_nodes_max integer, OUT node_id bigint, OUT created boolean, OUT folders_made bigint, OUT files_made bigint) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+declare
+  d record; n record; g record; h record; author bigint := nullif(p_user, 0); stamp bigint;
+  target integer; taken bigint; deep boolean; total bigint;
+begin
+  select x.drive_id into target from nodes x where x.id = p_to and x.kind = 2;
+  if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  d := begin_change(target, 0, true);
+  stamp := now_us();
+  select x.* into n from nodes x where x.id = p_node;
+  g := gate(p_node, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
+  h := gate(p_to, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
+  if h.drive <> target then
+    raise exception using errcode = 'serialization_failure', message = 'moved meanwhile'; end if;
+  if n.id is null or not g.live or g.rights & 1 = 0 or not h.live or h.rights = 0 then
+    raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  perform require_expected(p_node, p_expect, p_etags);
+  if h.rights & 4 = 0 then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
+  deep := n.kind = 2 and p_children;
+  if deep and p_node = any (h.chain) then raise exception using errcode = 'WI400', message = 'into_itself'; end if;
+  if cardinality(h.chain) + (case when deep then height_of(p_node) when n.kind = 2 then 1 else 0 end)
+      > p_depth_max + 1 then
+    raise exception using errcode = 'WI400', message = 'too_deep'; end if;
+  if is_locked(h.chain, null, p_to, target, p_subjects, p_tokens, false) then
+    raise exception using errcode = 'WL423', message = 'locked'; end if;
+  taken := require_place(p_to, p_name, h, null, g.chain, p_replace, p_subjects, p_mask, p_limit, p_link_node,
+                         p_link_rights, p_tokens);
+  created := taken is null;
+  -- Refused before the work where it can be known; what is inserted decides below.
+  if n.kind = 1 or deep then
+    if exists (select from drives v where v.id = target
+                 and v.used_bytes + v.reserved_bytes > v.quota_bytes - bytes_of(p_node) and bytes_of(p_node) > 0) then
+      raise exception using errcode = 'WQ507', message = 'quota_exceeded'; end if;
+  end if;
+  if taken is not null then perform put_in_trash(taken, p_user, target, d.seq, d.trash_id, h.chain); end if;
+
+  with recursive tree as (
+    select x.id, nextval('nodes_id_seq') fresh, p_to above, p_name collate "C" as name, x.content_id, x.size, x.mtime, x.kind, x.mime,
+           x.flags
+      from nodes x where x.id = p_node
+       and exists (select from gate(p_node, p_subjects, p_mask, p_limit, p_link_node, p_link_rights) s
+                    where s.live and s.rights & 1 = 1)
+    union all
+    select c.id, nextval('nodes_id_seq'), t.fresh, c.name, c.content_id, c.size, c.mtime, c.kind, c.mime, c.flags
+      from tree t cross join lateral (select * from nodes x where x.parent_id = t.id offset 0) c
+     where deep and t.kind = 2),
+  picked as materialized (select * from tree limit p_nodes_max + 1),
+  added as (
+    insert into nodes (id, parent_id, content_id, size, mtime, etag_seq, created_at, creator_id, author_id, drive_id,
+                       etag_drive, kind, mime, flags, name)
+    select fresh, above, content_id, size, mtime, d.seq, stamp, author, author, target, target, kind, mime, flags & 4,
+           name from picked),
+  made_folders as (
+    insert into folders (node_id, etag_seq, changed_at, bytes_below)
+    select s.fresh, d.seq, stamp, case when deep then f.bytes_below else 0 end
+      from picked s cross join lateral (select x.bytes_below from folders x where x.node_id = s.id offset 0) f
+     where s.kind = 2),
+  properties as (
+    insert into node_properties (node_id, ns, name, value)
+    select s.fresh, p.ns, p.name, p.value
+      from picked s cross join lateral (select * from node_properties x where x.node_id = s.id offset 0) p
+     where s.flags & 4 = 4)
+  select count(*) filter (where kind = 2), count(*) filter (where kind = 1),
+         coalesce(sum(size) filter (where kind = 1), 0), min(fresh) filter (where id = p_node)
+    into folders_made, files_made, total, node_id from picked;
+  if folders_made + files_made = 0 then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  if folders_made + files_made > p_nodes_max then raise exception using errcode = 'WU422', message = 'too_many_nodes'; end if;
+  perform charge_drive(target, total);
+  if taken is not null then  -- a lock on the replaced name protects the name (RFC 4918 §7.6), those below it end
+    update locks l set node_id = copy_node.node_id where l.node_id = taken;
+    perform drop_locks(taken, target);
+  end if;
+  perform raise_chain(h.chain, d.seq, total);
+  insert into changes (drive_id, seq, node_id, parent_id, op) values (target, d.seq, copy_node.node_id, p_to, 1);
+end $$;
+
 CREATE FUNCTION public.create_folder(p_parent bigint, p_name text, p_user bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, p_tokens uuid[], p_depth_max integer, OUT node_id bigint, OUT drive integer, OUT seq bigint, OUT stamp bigint, OUT rights integer) RETURNS record
     LANGUAGE plpgsql
     AS $$
@@ -157,11 +254,12 @@ begin
   if is_locked(g.chain, null, p_parent, drive, p_subjects, p_tokens, false) then
     raise exception using errcode = 'WL423', message = 'locked'; end if;
   seq := d.seq; stamp := now_us(); rights := g.rights;
-  insert into nodes (parent_id, mtime, etag_seq, created_at, author_id, drive_id, etag_drive, kind, name)
-    values (p_parent, stamp, seq, stamp, nullif(p_user, 0), drive, drive, 2, p_name) returning id into node_id;
+  insert into nodes (parent_id, mtime, etag_seq, created_at, creator_id, author_id, drive_id, etag_drive, kind, name)
+    values (p_parent, stamp, seq, stamp, nullif(p_user, 0), nullif(p_user, 0), drive, drive, 2, p_name)
+    returning id into node_id;
   insert into folders (node_id, etag_seq, changed_at) values (node_id, seq, stamp);
   perform raise_chain(g.chain, seq, 0);
-  insert into changes (drive_id, seq, node_id, parent_id, op) values (drive, seq, node_id, p_parent, 1);
+  insert into changes (drive_id, seq, node_id, parent_id, op) values (drive, seq, node_id, p_parent, 5);
 end $$;
 
 CREATE FUNCTION public.create_personal_drive(p_user bigint, p_quota bigint) RETURNS integer
@@ -171,10 +269,10 @@ declare d integer; r bigint; t bigint; stamp bigint := now_us();
 begin
   insert into drives (kind, owner_id, seq, quota_bytes)
     values (1, p_user, 1, case when p_quota = 0 then 9223372036854775807 else p_quota end) returning id into d;
-  insert into nodes (mtime, etag_seq, created_at, author_id, drive_id, etag_drive, kind, name)
-    values (stamp, 1, stamp, p_user, d, d, 2, '') returning id into r;
-  insert into nodes (mtime, etag_seq, created_at, author_id, drive_id, etag_drive, kind, name)
-    values (stamp, 1, stamp, p_user, d, d, 2, '') returning id into t;
+  insert into nodes (mtime, etag_seq, created_at, creator_id, author_id, drive_id, etag_drive, kind, name)
+    values (stamp, 1, stamp, p_user, p_user, d, d, 2, '') returning id into r;
+  insert into nodes (mtime, etag_seq, created_at, creator_id, author_id, drive_id, etag_drive, kind, name)
+    values (stamp, 1, stamp, p_user, p_user, d, d, 2, '') returning id into t;
   insert into folders (node_id, etag_seq, changed_at) values (r, 1, stamp), (t, 1, stamp);
   insert into drive_members (drive_id, user_id, rights) values (d, p_user, 127);
   update drives set root_id = r, trash_id = t where id = d;
@@ -306,6 +404,14 @@ begin
      group by x.node_id having bool_or(x.exclusive and not x.satisfied) or not bool_or(x.satisfied));
 end $$;
 
+CREATE FUNCTION public.lock_drives(p_one integer, p_other integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+  perform pg_advisory_xact_lock(1, least(p_one, p_other));
+  if p_one <> p_other then perform pg_advisory_xact_lock(1, greatest(p_one, p_other)); end if;
+end $$;
+
 CREATE FUNCTION public.lock_node(p_node bigint, p_user bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, p_right integer, p_token uuid, p_infinity boolean, p_exclusive boolean, p_seconds integer, p_app smallint, p_owner_xml text, p_node_max integer, p_user_max integer) RETURNS TABLE(token uuid, above integer, below text[])
     LANGUAGE plpgsql
     AS $$
@@ -338,47 +444,105 @@ begin
             p_app, p_owner_xml);
 end $$;
 
-CREATE FUNCTION public.move_node(p_node bigint, p_to bigint, p_name text, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, p_expect smallint, p_etags text[], p_tokens uuid[], p_depth_max integer) RETURNS void
+CREATE FUNCTION public.move_node(p_node bigint, p_to bigint, p_name text, p_replace boolean, p_user bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, p_expect smallint, p_etags text[], p_tokens uuid[], p_depth_max integer, p_nodes_max integer, OUT created boolean) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
-declare d record; g record; t record; n record; old record; bytes bigint; drive integer; destination bigint;
+declare
+  d record; e record; n record; g record; h record;
+  drive integer; target integer; destination bigint; wanted text; taken bigint; bytes bigint;
 begin
   select x.drive_id into drive from nodes x where x.id = p_node;
   if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  target := coalesce((select x.drive_id from nodes x where x.id = p_to), drive);
+  perform lock_drives(drive, target);
   d := begin_change(drive, 0, true);
+  e := d;
+  if target <> drive then e := begin_change(target, 0, true); end if;
   select x.* into n from nodes x where x.id = p_node;
+  if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
   destination := case when p_to = 0 then n.parent_id else p_to end;
+  wanted := coalesce(p_name, n.name);
   g := gate(p_node, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
+  h := gate(destination, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
+  -- It, or where it goes, was moved to another drive while this one was waited for: the whole call is run again.
+  if g.drive <> drive or h.drive <> target then
+    raise exception using errcode = 'serialization_failure', message = 'moved meanwhile'; end if;
   -- A change of name is an update of the item; leaving a folder is a deletion there and a creation elsewhere.
   perform require_change(drive, p_node, g, case when destination = n.parent_id then 8 else 16 end,
                          p_subjects, p_expect, p_etags, p_tokens);
   if p_node = p_limit or p_node = p_link_node then raise exception using errcode = 'WF403', message = 'is_root'; end if;
-  t := gate(destination, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
-  if not t.live or t.rights = 0 or not exists (select from nodes x where x.id = destination and x.kind = 2) then
+  if not h.live or h.rights = 0 or not exists (select from nodes x where x.id = destination and x.kind = 2) then
     raise exception using errcode = 'WN404', message = 'not_found'; end if;
-  if t.drive <> drive then raise exception using errcode = 'WX501', message = 'other_drive'; end if;
   if destination <> n.parent_id then
-    if t.rights & 4 = 0 then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
-    if p_node = any (t.chain) then raise exception using errcode = 'WI400', message = 'into_itself'; end if;
-    if cardinality(t.chain) + (case when n.kind = 2 then height_of(p_node) else 1 end) > p_depth_max + 1 then
+    if h.rights & 4 = 0 then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
+    if p_node = any (h.chain) then raise exception using errcode = 'WI400', message = 'into_itself'; end if;
+    if cardinality(h.chain) + (case when n.kind = 2 then height_of(p_node) else 0 end) > p_depth_max + 1 then
       raise exception using errcode = 'WI400', message = 'too_deep'; end if;
-    if is_locked(t.chain, null, destination, drive, p_subjects, p_tokens, false) then
+    if is_locked(h.chain, null, destination, target, p_subjects, p_tokens, false) then
       raise exception using errcode = 'WL423', message = 'locked'; end if;
   end if;
-  bytes := case when n.kind = 1 then n.size else (select f.bytes_below from folders f where f.node_id = p_node) end;
-  update nodes set parent_id = destination, name = coalesce(p_name, name), etag_seq = d.seq, etag_drive = drive
-   where id = p_node;
-  perform raise_chain(g.chain[2:], d.seq, -bytes);
-  perform raise_chain(t.chain, d.seq, bytes);
-  update folders set etag_seq = d.seq where node_id = p_node;
+  taken := require_place(destination, wanted, h, p_node, g.chain, p_replace, p_subjects, p_mask, p_limit, p_link_node,
+                         p_link_rights, p_tokens);
+  created := taken is null;
+  if taken is not null then
+    perform drop_locks(taken, target);
+    perform put_in_trash(taken, p_user, target, e.seq, e.trash_id, h.chain);
+  end if;
   perform drop_locks(p_node, drive);
+  bytes := bytes_of(p_node);
+  if target <> drive then perform move_to_drive(p_node, drive, target, e.seq, p_nodes_max); end if;
+  update nodes set parent_id = destination, name = wanted where id = p_node;
+  update folders set etag_seq = e.seq where node_id = p_node;
+  perform raise_chain(g.chain[2:], d.seq, -bytes);
+  perform raise_chain(h.chain, e.seq, bytes);
   insert into changes (drive_id, seq, node_id, parent_id, op, old_name) values
-    (drive, d.seq, p_node, n.parent_id, 3, n.name), (drive, d.seq, p_node, destination, 1, null);
+    (drive, d.seq, p_node, n.parent_id, 3, n.name), (target, e.seq, p_node, destination, 1, null);
+end $$;
+
+CREATE FUNCTION public.move_to_drive(p_node bigint, p_from integer, p_to integer, p_seq bigint, p_nodes_max integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare ids bigint[]; total bigint;
+begin
+  with recursive tree as (
+    select n.id, n.kind from nodes n where n.id = p_node
+    union all
+    select c.id, c.kind
+      from tree t cross join lateral (select x.id, x.kind from nodes x where x.parent_id = t.id offset 0) c
+     where t.kind = 2)
+  select array_agg(x.id) into ids from (select t.id from tree t limit p_nodes_max + 1) x;
+  if cardinality(ids) > p_nodes_max then
+    raise exception using errcode = 'WU422', message = 'too_many_nodes'; end if;
+  select (select coalesce(sum(n.size), 0) from nodes n where n.id = any (ids) and n.kind = 1)
+       + (select coalesce(sum(v.size), 0) from versions v where v.node_id = any (ids)) into total;
+  perform charge_drive(p_to, total);
+  perform charge_drive(p_from, -total);
+  delete from grants where node_id = any (ids);
+  delete from links where node_id = any (ids);
+  update nodes set drive_id = p_to, flags = flags & ~3 where id = any (ids);
+  update folders set etag_seq = p_seq where node_id = any (ids);
 end $$;
 
 CREATE FUNCTION public.now_us() RETURNS bigint
     LANGUAGE sql
     AS $$ select (extract(epoch from clock_timestamp()) * 1e6)::bigint $$;
+
+CREATE FUNCTION public.prune_changes(p_drive integer, p_before_s integer, p_keep_rows integer, p_batch integer) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare spare bigint; upto bigint; is_gone boolean;
+begin
+  is_gone := not exists (select from drives d where d.id = p_drive);
+  select c.seq into spare from changes c where c.drive_id = p_drive order by c.seq desc offset p_keep_rows limit 1;
+  select max(x.seq) into upto
+    from (select c.seq, c.at_s from changes c where c.drive_id = p_drive order by c.seq limit p_batch) x
+   where is_gone or x.at_s < p_before_s or x.seq <= spare;
+  if upto is null then return false; end if;
+  delete from changes c where c.drive_id = p_drive and c.seq <= upto;
+  perform pg_advisory_xact_lock(1, p_drive);
+  update drives d set pruned_seq = greatest(d.pruned_seq, upto) where d.id = p_drive;
+  return true;
+end $$;
 
 CREATE FUNCTION public.put_away_unwritten(p_seconds integer, p_limit integer) RETURNS boolean
     LANGUAGE plpgsql
@@ -403,6 +567,20 @@ begin
   return seen = p_limit;
 end $$;
 
+CREATE FUNCTION public.put_in_trash(p_node bigint, p_user bigint, p_drive integer, p_seq bigint, p_trash bigint, p_above bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare bytes bigint := bytes_of(p_node);
+begin
+  insert into trash (node_id, drive_id, from_parent_id, bytes, deleted_by, from_name)
+    select p_node, p_drive, n.parent_id, bytes, nullif(p_user, 0), n.name from nodes n where n.id = p_node;
+  insert into changes (drive_id, seq, node_id, parent_id, op, old_name)
+    select p_drive, p_seq, p_node, n.parent_id, 3, n.name from nodes n where n.id = p_node;
+  update nodes set parent_id = p_trash, name = p_node::text where id = p_node;
+  perform raise_chain(p_above, p_seq, -bytes);
+  perform raise_chain(array[p_trash], p_seq, bytes);
+end $$;
+
 CREATE FUNCTION public.raise_chain(p_chain bigint[], p_seq bigint, p_bytes bigint) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -415,43 +593,82 @@ end $$;
 CREATE FUNCTION public.require_change(p_drive integer, p_node bigint, p_gate record, p_right integer, p_subjects bigint[], p_expect smallint, p_etags text[], p_tokens uuid[]) RETURNS void
     LANGUAGE plpgsql STABLE
     AS $$
-declare n record; etag text;
 begin
   if not p_gate.live or p_gate.drive <> p_drive or p_gate.rights & 1 = 0 then
     raise exception using errcode = 'WN404', message = 'not_found'; end if;
   if cardinality(p_gate.chain) = 1 then raise exception using errcode = 'WF403', message = 'is_root'; end if;
   if p_gate.rights & p_right <> p_right then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
-  select x.parent_id, x.kind, x.etag_drive, x.drive_id, x.etag_seq, f.etag_seq folder_seq into n
+  perform require_expected(p_node, p_expect, p_etags);
+  if is_locked(p_gate.chain, p_node, p_gate.chain[2], p_drive, p_subjects, p_tokens, true) then
+    raise exception using errcode = 'WL423', message = 'locked'; end if;
+end $$;
+
+CREATE FUNCTION public.require_expected(p_node bigint, p_expect smallint, p_etags text[]) RETURNS void
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare n record; etag text;
+begin
+  select x.kind, x.etag_drive, x.drive_id, x.etag_seq, f.etag_seq folder_seq into n
     from nodes x left join folders f on f.node_id = x.id where x.id = p_node;
   etag := case when n.kind = 2 then etag_text(n.drive_id, n.folder_seq, p_node)
                else etag_text(n.etag_drive, n.etag_seq, p_node) end;
   if p_expect = 1 or p_expect = 3 and etag <> all (p_etags) or p_expect = 4 and etag = any (p_etags) then
     raise exception using errcode = 'WP412', message = 'precondition_failed'; end if;
-  if is_locked(p_gate.chain, p_node, n.parent_id, p_drive, p_subjects, p_tokens, true) then
+end $$;
+
+CREATE FUNCTION public.require_place(p_parent bigint, p_name text, p_gate record, p_self bigint, p_from bigint[], p_replace boolean, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, p_tokens uuid[]) RETURNS bigint
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare old bigint; g record;
+begin
+  select x.id into old from nodes x where x.parent_id = p_parent and x.name = p_name;
+  if not found or old = p_self then return null; end if;
+  if not p_replace then raise exception using errcode = 'WC409', message = 'exists'; end if;
+  if old = any (p_from) then raise exception using errcode = 'WI400', message = 'into_itself'; end if;
+  g := gate(old, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
+  if g.rights & 16 = 0 then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
+  if old = p_limit or old = p_link_node then raise exception using errcode = 'WF403', message = 'is_root'; end if;
+  if is_locked(g.chain, old, p_parent, g.drive, p_subjects, p_tokens, true) then
     raise exception using errcode = 'WL423', message = 'locked'; end if;
+  return old;
+end $$;
+
+CREATE FUNCTION public.sync_head(p_folder bigint, p_user bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, OUT live boolean, OUT rights integer, OUT kind integer, OUT drive integer, OUT epoch integer, OUT number bigint, OUT seq bigint, OUT pruned_seq bigint, OUT mounts bigint) RETURNS record
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare g record; m record;
+begin
+  g := gate(p_folder, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
+  live := g.live; rights := g.rights; drive := g.drive;
+  if not live then return; end if;
+  select n.kind, d.epoch, least(f.etag_seq, d.seq), d.seq, d.pruned_seq into kind, epoch, number, seq, pruned_seq
+    from nodes n join drives d on d.id = n.drive_id left join folders f on f.node_id = n.id where n.id = p_folder;
+  mounts := 0;
+  for m in select x.id, x.parent_id, x.target_id, x.name from mounts x where x.user_id = p_user loop
+    if p_folder = any ((gate(m.parent_id, p_subjects, p_mask, p_limit, p_link_node, p_link_rights)).chain) then
+      g := gate(m.target_id, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
+      if g.live and g.rights & 1 = 1 then
+        mounts := mounts # hashtextextended(concat_ws('/', m.id, m.parent_id, m.target_id, m.name), 0);
+      end if;
+    end if;
+  end loop;
 end $$;
 
 CREATE FUNCTION public.trash_node(p_node bigint, p_user bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, p_expect smallint, p_etags text[], p_tokens uuid[]) RETURNS void
     LANGUAGE plpgsql
     AS $$
-declare d record; g record; n record; bytes bigint; drive integer;
+declare d record; g record; drive integer;
 begin
   select x.drive_id into drive from nodes x where x.id = p_node;
   if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
   d := begin_change(drive, 0, true);
   g := gate(p_node, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
+  if g.drive <> drive then
+    raise exception using errcode = 'serialization_failure', message = 'moved meanwhile'; end if;
   perform require_change(drive, p_node, g, 16, p_subjects, p_expect, p_etags, p_tokens);
   if p_node = p_limit or p_node = p_link_node then raise exception using errcode = 'WF403', message = 'is_root'; end if;
-  select x.* into n from nodes x where x.id = p_node;
-  bytes := case when n.kind = 1 then n.size else (select f.bytes_below from folders f where f.node_id = p_node) end;
-  insert into trash (node_id, drive_id, from_parent_id, bytes, deleted_by, from_name)
-    values (p_node, drive, n.parent_id, bytes, nullif(p_user, 0), n.name);
-  update nodes set parent_id = d.trash_id, name = p_node::text where id = p_node;
-  perform raise_chain(g.chain[2:], d.seq, -bytes);
-  perform raise_chain(array[d.trash_id], d.seq, bytes);
   perform drop_locks(p_node, drive);
-  insert into changes (drive_id, seq, node_id, parent_id, op, old_name)
-    values (drive, d.seq, p_node, n.parent_id, 3, n.name);
+  perform put_in_trash(p_node, p_user, drive, d.seq, d.trash_id, g.chain[2:]);
 end $$;
 
 CREATE FUNCTION public.way_down(p_top bigint, p_node bigint) RETURNS text[]
@@ -793,6 +1010,7 @@ CREATE TABLE public.nodes (
     mime smallint DEFAULT 0 NOT NULL,
     flags smallint DEFAULT 0 NOT NULL,
     name text NOT NULL COLLATE pg_catalog."C",
+    creator_id bigint,
     CONSTRAINT nodes_check CHECK (((kind = 1) = (content_id IS NOT NULL))),
     CONSTRAINT nodes_kind_check CHECK ((kind = ANY (ARRAY[1, 2])))
 )
@@ -1147,6 +1365,8 @@ CREATE INDEX nodes_by_author ON public.nodes USING btree (author_id);
 
 CREATE INDEX nodes_by_content ON public.nodes USING btree (content_id) WHERE (content_id IS NOT NULL);
 
+CREATE INDEX nodes_by_creator ON public.nodes USING btree (creator_id);
+
 CREATE INDEX nodes_by_drive ON public.nodes USING btree (drive_id);
 
 CREATE UNIQUE INDEX nodes_by_name ON public.nodes USING btree (parent_id, name);
@@ -1283,6 +1503,9 @@ ALTER TABLE ONLY public.nodes
 
 ALTER TABLE ONLY public.nodes
     ADD CONSTRAINT nodes_content_id_fkey FOREIGN KEY (content_id) REFERENCES public.contents(id);
+
+ALTER TABLE ONLY public.nodes
+    ADD CONSTRAINT nodes_creator_id_fkey FOREIGN KEY (creator_id) REFERENCES public.users(id) ON DELETE SET NULL;
 
 ALTER TABLE ONLY public.nodes
     ADD CONSTRAINT nodes_drive_id_fkey FOREIGN KEY (drive_id) REFERENCES public.drives(id) ON DELETE CASCADE;

@@ -58,7 +58,7 @@ struct Sample {
         n.sha256.emplace().fill(static_cast<std::uint8_t>(i));
       }
       n.etag = "0000000300000000000010e100018" + std::to_string(100 + i);
-      n.author = UserId{7};
+      n.creator = n.author = UserId{7};
       n.author_name = "alice";
       n.rights = rights::kOwner;
       page.items.push_back(std::move(n));
@@ -76,7 +76,8 @@ ordered_json tree_of(const Sample& s, const files::Node& n) {
   if (n.is_folder()) {
     o["parent_id"] = id(IdKind::folder, n.parent.value);
     o["owner_id"] = id(IdKind::user, s.caller.user.value);
-    o["created_by"] = id(IdKind::user, n.author.value);
+    o["created_by"] = id(IdKind::user, n.creator.value);
+    o["updated_by"] = id(IdKind::user, n.author.value);
     o["created_at"] = times::seconds(n.created_at);
     o["modified_at"] = times::seconds(n.modified_at);
     o["is_root"] = false;
@@ -98,7 +99,8 @@ ordered_json tree_of(const Sample& s, const files::Node& n) {
     o["category"] = std::string(icon.category);
     o["size_formatted"] = std::string(rest::format_size(n.size_bytes, size));
     o["owner_id"] = id(IdKind::user, s.caller.user.value);
-    o["created_by"] = id(IdKind::user, n.author.value);
+    o["created_by"] = id(IdKind::user, n.creator.value);
+    o["updated_by"] = id(IdKind::user, n.author.value);
     o["drive_id"] = id(IdKind::drive, n.drive.value);
     o["etag"] = n.etag;
     o["content_hash"] = text::hex(std::as_bytes(std::span(*n.sha256)));

@@ -11,10 +11,10 @@ declare d integer; r bigint; t bigint; stamp bigint := now_us();
 begin
   insert into drives (kind, owner_id, seq, quota_bytes)
     values (1, p_user, 1, case when p_quota = 0 then 9223372036854775807 else p_quota end) returning id into d;
-  insert into nodes (mtime, etag_seq, created_at, author_id, drive_id, etag_drive, kind, name)
-    values (stamp, 1, stamp, p_user, d, d, 2, '') returning id into r;
-  insert into nodes (mtime, etag_seq, created_at, author_id, drive_id, etag_drive, kind, name)
-    values (stamp, 1, stamp, p_user, d, d, 2, '') returning id into t;
+  insert into nodes (mtime, etag_seq, created_at, creator_id, author_id, drive_id, etag_drive, kind, name)
+    values (stamp, 1, stamp, p_user, p_user, d, d, 2, '') returning id into r;
+  insert into nodes (mtime, etag_seq, created_at, creator_id, author_id, drive_id, etag_drive, kind, name)
+    values (stamp, 1, stamp, p_user, p_user, d, d, 2, '') returning id into t;
   insert into folders (node_id, etag_seq, changed_at) values (r, 1, stamp), (t, 1, stamp);
   insert into drive_members (drive_id, user_id, rights) values (d, p_user, 127);
   update drives set root_id = r, trash_id = t where id = d;

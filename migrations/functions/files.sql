@@ -74,13 +74,20 @@ end $$;
 --   p_expects   0 anything, 1 must be new, 2 must exist, 3 etag is one of p_etags, 4 etag is none of them
 --   p_etags     comma-separated; p_tokens: lock tokens, comma-separated
 --   p_uploads   the uploads row that ends with this item, else 0; its reservation is given back
+-- Its result gained a column.
+do $$ begin
+  if exists (select from pg_proc where proname = 'commit_files' and not 'creator' = any (proargnames)) then
+    drop function commit_files;
+  end if;
+end $$;
+
 create or replace function commit_files(p_drive integer, p_user bigint,
     p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer,
     p_parents bigint[], p_names text[], p_files bigint[], p_contents bigint[], p_sizes bigint[], p_mtimes bigint[],
     p_mimes smallint[], p_expects smallint[], p_etags text[], p_overwrites boolean[], p_tokens text[],
     p_uploads bigint[])
   returns table (ord integer, verdict text, node_id bigint, parent_id bigint, name text, seq bigint, created boolean,
-    created_at bigint, rights integer)
+    created_at bigint, rights integer, creator bigint)
   -- A custom plan looks cheaper for every group (its arrays are constants then), and costs more than the work itself.
   language plpgsql set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
@@ -102,7 +109,7 @@ begin
   located as materialized (
     select i.*, n.id old_id, coalesce(n.parent_id, i.parent_id) at_parent, coalesce(n.name, i.name) at_name,
            n.kind old_kind, n.content_id old_content, n.size old_size, n.mtime old_mtime, n.author_id old_author,
-           n.created_at old_created, etag_text(n.etag_drive, n.etag_seq, n.id) old_etag,
+           n.created_at old_created, n.creator_id old_creator, etag_text(n.etag_drive, n.etag_seq, n.id) old_etag,
            case when n.flags & 1 = 1 then n.id else coalesce(n.parent_id, i.parent_id) end place
       from items i left join lateral (
         select f.* from nodes f where f.id = i.file_id
@@ -142,9 +149,9 @@ begin
                        etag_drive = p_drive, author_id = author
       from judged j where j.verdict = 'ok' and n.id = j.old_id returning n.id, n.parent_id),
   added as (
-    insert into nodes (parent_id, content_id, size, mtime, etag_seq, created_at, author_id, drive_id, etag_drive, kind,
-                       mime, name)
-    select parent_id, content_id, size, mtime, d.seq, stamp, author, p_drive, p_drive, 1, mime, name
+    insert into nodes (parent_id, content_id, size, mtime, etag_seq, created_at, creator_id, author_id, drive_id,
+                       etag_drive, kind, mime, name)
+    select parent_id, content_id, size, mtime, d.seq, stamp, author, author, p_drive, p_drive, 1, mime, name
       from judged where verdict = 'ok' and old_id is null returning id, parent_id, name),
   logged as (
     insert into changes (drive_id, seq, node_id, parent_id, op)
@@ -157,7 +164,7 @@ begin
     update folders f set etag_seq = d.seq, changed_at = stamp, bytes_below = f.bytes_below + t.grown
       from total t where f.node_id = t.id)
   select j.ord::integer, j.verdict, coalesce(j.old_id, a.id), j.at_parent, j.at_name, d.seq, j.old_id is null,
-         coalesce(j.old_created, stamp), j.rights
+         coalesce(j.old_created, stamp), j.rights, case when j.old_id is null then author else j.old_creator end
     from judged j
     left join added a on j.old_id is null and a.parent_id = j.parent_id and a.name = j.name
    order by j.ord;
@@ -193,106 +200,12 @@ begin
   if is_locked(g.chain, null, p_parent, drive, p_subjects, p_tokens, false) then
     raise exception using errcode = 'WL423', message = 'locked'; end if;
   seq := d.seq; stamp := now_us(); rights := g.rights;
-  insert into nodes (parent_id, mtime, etag_seq, created_at, author_id, drive_id, etag_drive, kind, name)
-    values (p_parent, stamp, seq, stamp, nullif(p_user, 0), drive, drive, 2, p_name) returning id into node_id;
+  insert into nodes (parent_id, mtime, etag_seq, created_at, creator_id, author_id, drive_id, etag_drive, kind, name)
+    values (p_parent, stamp, seq, stamp, nullif(p_user, 0), nullif(p_user, 0), drive, drive, 2, p_name)
+    returning id into node_id;
   insert into folders (node_id, etag_seq, changed_at) values (node_id, seq, stamp);
   perform raise_chain(g.chain, seq, 0);
-  insert into changes (drive_id, seq, node_id, parent_id, op) values (drive, seq, node_id, p_parent, 1);
-end $$;
-
--- What a change of a node itself has to find true; shared by move and trash. 23505 later means the name is taken.
-drop function if exists require_change(integer, bigint, record, integer, smallint, text[], uuid[]);
-create or replace function require_change(p_drive integer, p_node bigint, p_gate record, p_right integer,
-    p_subjects bigint[], p_expect smallint, p_etags text[], p_tokens uuid[]) returns void language plpgsql stable as $$
-declare n record; etag text;
-begin
-  if not p_gate.live or p_gate.drive <> p_drive or p_gate.rights & 1 = 0 then
-    raise exception using errcode = 'WN404', message = 'not_found'; end if;
-  if cardinality(p_gate.chain) = 1 then raise exception using errcode = 'WF403', message = 'is_root'; end if;
-  if p_gate.rights & p_right <> p_right then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
-  select x.parent_id, x.kind, x.etag_drive, x.drive_id, x.etag_seq, f.etag_seq folder_seq into n
-    from nodes x left join folders f on f.node_id = x.id where x.id = p_node;
-  etag := case when n.kind = 2 then etag_text(n.drive_id, n.folder_seq, p_node)
-               else etag_text(n.etag_drive, n.etag_seq, p_node) end;
-  if p_expect = 1 or p_expect = 3 and etag <> all (p_etags) or p_expect = 4 and etag = any (p_etags) then
-    raise exception using errcode = 'WP412', message = 'precondition_failed'; end if;
-  if is_locked(p_gate.chain, p_node, n.parent_id, p_drive, p_subjects, p_tokens, true) then
-    raise exception using errcode = 'WL423', message = 'locked'; end if;
-end $$;
-
--- How many folders lie inside each other at and below a folder. Looks at a bounded number of them, so that moving a large
--- tree stays cheap; in a tree that wide the answer may be too small.
-create or replace function height_of(p_folder bigint) returns integer language plpgsql stable as $$
-begin
-  return (with recursive below as (
-      select p_folder id, 1 height
-      union all
-      select n.id, b.height + 1
-        from below b cross join lateral (select x.id from nodes x where x.parent_id = b.id and x.kind = 2 offset 0) n)
-    select max(x.height) from (select height from below limit 5000) x);
-end $$;
-
--- Rename or move inside a drive: one node row, two ways up. p_to 0: stays where it is; p_name null: keeps its name.
-create or replace function move_node(p_node bigint, p_to bigint, p_name text,
-    p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer,
-    p_expect smallint, p_etags text[], p_tokens uuid[], p_depth_max integer) returns void language plpgsql as $$
-declare d record; g record; t record; n record; old record; bytes bigint; drive integer; destination bigint;
-begin
-  select x.drive_id into drive from nodes x where x.id = p_node;
-  if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
-  d := begin_change(drive, 0, true);
-  select x.* into n from nodes x where x.id = p_node;
-  destination := case when p_to = 0 then n.parent_id else p_to end;
-  g := gate(p_node, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
-  -- A change of name is an update of the item; leaving a folder is a deletion there and a creation elsewhere.
-  perform require_change(drive, p_node, g, case when destination = n.parent_id then 8 else 16 end,
-                         p_subjects, p_expect, p_etags, p_tokens);
-  if p_node = p_limit or p_node = p_link_node then raise exception using errcode = 'WF403', message = 'is_root'; end if;
-  t := gate(destination, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
-  if not t.live or t.rights = 0 or not exists (select from nodes x where x.id = destination and x.kind = 2) then
-    raise exception using errcode = 'WN404', message = 'not_found'; end if;
-  if t.drive <> drive then raise exception using errcode = 'WX501', message = 'other_drive'; end if;
-  if destination <> n.parent_id then
-    if t.rights & 4 = 0 then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
-    if p_node = any (t.chain) then raise exception using errcode = 'WI400', message = 'into_itself'; end if;
-    if cardinality(t.chain) + (case when n.kind = 2 then height_of(p_node) else 1 end) > p_depth_max + 1 then
-      raise exception using errcode = 'WI400', message = 'too_deep'; end if;
-    if is_locked(t.chain, null, destination, drive, p_subjects, p_tokens, false) then
-      raise exception using errcode = 'WL423', message = 'locked'; end if;
-  end if;
-  bytes := case when n.kind = 1 then n.size else (select f.bytes_below from folders f where f.node_id = p_node) end;
-  update nodes set parent_id = destination, name = coalesce(p_name, name), etag_seq = d.seq, etag_drive = drive
-   where id = p_node;
-  perform raise_chain(g.chain[2:], d.seq, -bytes);
-  perform raise_chain(t.chain, d.seq, bytes);
-  update folders set etag_seq = d.seq where node_id = p_node;
-  perform drop_locks(p_node, drive);
-  insert into changes (drive_id, seq, node_id, parent_id, op, old_name) values
-    (drive, d.seq, p_node, n.parent_id, 3, n.name), (drive, d.seq, p_node, destination, 1, null);
-end $$;
-
--- Into the drive's trash: one node row, whatever is below it. Under the trash an item is called by its id.
-create or replace function trash_node(p_node bigint, p_user bigint,
-    p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer,
-    p_expect smallint, p_etags text[], p_tokens uuid[]) returns void language plpgsql as $$
-declare d record; g record; n record; bytes bigint; drive integer;
-begin
-  select x.drive_id into drive from nodes x where x.id = p_node;
-  if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
-  d := begin_change(drive, 0, true);
-  g := gate(p_node, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
-  perform require_change(drive, p_node, g, 16, p_subjects, p_expect, p_etags, p_tokens);
-  if p_node = p_limit or p_node = p_link_node then raise exception using errcode = 'WF403', message = 'is_root'; end if;
-  select x.* into n from nodes x where x.id = p_node;
-  bytes := case when n.kind = 1 then n.size else (select f.bytes_below from folders f where f.node_id = p_node) end;
-  insert into trash (node_id, drive_id, from_parent_id, bytes, deleted_by, from_name)
-    values (p_node, drive, n.parent_id, bytes, nullif(p_user, 0), n.name);
-  update nodes set parent_id = d.trash_id, name = p_node::text where id = p_node;
-  perform raise_chain(g.chain[2:], d.seq, -bytes);
-  perform raise_chain(array[d.trash_id], d.seq, bytes);
-  perform drop_locks(p_node, drive);
-  insert into changes (drive_id, seq, node_id, parent_id, op, old_name)
-    values (drive, d.seq, p_node, n.parent_id, 3, n.name);
+  insert into changes (drive_id, seq, node_id, parent_id, op) values (drive, seq, node_id, p_parent, 5);
 end $$;
 
 -- Announces the bytes of a running upload against the quota. The row is its chunks' reference until it ends.

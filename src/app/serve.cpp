@@ -23,6 +23,7 @@
 #include "welkin/db/cluster.hpp"
 #include "welkin/db/db.hpp"
 #include "welkin/db/migrate.hpp"
+#include "welkin/files/changes.hpp"
 #include "welkin/files/files.hpp"
 #include "welkin/files/locks.hpp"
 #include "welkin/http/router.hpp"
@@ -97,6 +98,7 @@ void add_jobs(jobs::Scheduler& jobs, blobs::Store& store, files::Files& files, p
   jobs.every("blobs.collect", 60s, [&store] { return store.collect() > 0; });
   jobs.every("blobs.sweep", 3600s, [&store] { return store.sweep() > 0; });
   jobs.every("files.expire_uploads", 300s, [&files] { return files.expire_uploads(); });
+  jobs.every("files.prune_changes", 600s, [&files] { return files.change_log().prune(); });
   jobs.every("files.expire_locks", 300s, [&files] { return files.locks().expire(); });
   jobs.every("files.put_away_unwritten", 3600s, [&files] { return files.locks().put_away_unwritten(); });
   jobs.every("people.prune", 600s, [&people] { return people.prune(); });

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "dav/lock_xml.hpp"
+#include "dav/sync_token.hpp"
+#include "welkin/files/changes.hpp"
 
 namespace welkin::dav {
 
@@ -60,6 +62,9 @@ Task<> Facts::load_folder(const files::BrowseRow& row) {
   if (!row.is_folder()) co_return;
   if ((needs_ & needs::kUse) != 0 && !uses_.contains(row.drive.value)) {
     uses_[row.drive.value] = co_await services_.files.drive_use(row.drive);
+  }
+  if ((needs_ & needs::kSync) != 0) {
+    tokens_[row.id.value] = sync_token_uri(co_await services_.files.change_log().token(caller_, row.id));
   }
 }
 

@@ -8,6 +8,7 @@
 #include "files/refusals.hpp"
 #include "files/upload.hpp"
 #include "welkin/files/browse.hpp"
+#include "welkin/files/changes.hpp"
 #include "welkin/files/locks.hpp"
 #include "welkin/files/properties.hpp"
 
@@ -19,12 +20,25 @@ constexpr std::int32_t kDepthMax = 128;  // folders inside each other
 constexpr db::Stmt kCreateFolder{
     "files.create_folder",
     "select node_id, seq, stamp, rights, drive from create_folder($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"};
-constexpr db::Stmt kMove{"files.move_node",
-                         "select move_node($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"};
+constexpr db::Stmt kMove{
+    "files.move_node", "select move_node($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)"};
+constexpr db::Stmt kCopy{
+    "files.copy_node",
+    "select node_id, created from copy_node($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, "
+    "$12, $13, $14, $15, $16)"};
 constexpr db::Stmt kTrash{"files.trash_node", "select trash_node($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"};
 constexpr db::Stmt kExpired{"files.expired_uploads",
                             "select id from uploads where expires_at <= now() order by expires_at limit 100"};
 constexpr db::Stmt kDropUpload{"files.drop_upload", "select drop_upload($1)"};
+
+/// What move and copy check under the drive's lock, behind the gate's values.
+void add_demands(db::Params& params, const Expect& expect, const std::vector<db::Uuid>& lock_tokens) {
+  params.add(static_cast<std::int16_t>(expect.kind))
+      .add(store::own_etags(expect.etags))
+      .add(lock_tokens)
+      .add(kDepthMax)
+      .add(Files::kTreeNodesMax);
+}
 
 }  // namespace
 
@@ -34,18 +48,21 @@ struct Files::Impl {
         store(store),
         room(std::make_shared<UploadRoom>(db, store, clock)),
         locks(room),
-        properties(room) {}
+        properties(room),
+        change_log(db) {}
   db::Db& db;
   blobs::Store& store;
   std::shared_ptr<UploadRoom> room;
   Locks locks;
   Properties properties;
+  ChangeLog change_log;
 };
 
 Files::Files(db::Db& db, blobs::Store& store, const Config&, const Clock& clock)
     : impl_(std::make_shared<Impl>(db, store, clock)) {}
 Files::~Files() { close(); }
 
+ChangeLog& Files::change_log() { return impl_->change_log; }
 Locks& Files::locks() { return impl_->locks; }
 Properties& Files::properties() { return impl_->properties; }
 
@@ -148,6 +165,7 @@ Task<Node> Files::create_folder(Caller caller, NodeId parent, std::string name,
       n.etag = store::etag_text(n.drive.value, rows[0].i64(1), n.id.value);
       n.author = caller.user;
       n.author_name = caller.name;
+      n.creator = caller.user;
       n.rights = rows[0].i32(3);
       return n;
     } catch (const db::SqlError& e) {
@@ -156,24 +174,42 @@ Task<Node> Files::create_folder(Caller caller, NodeId parent, std::string name,
   });
 }
 
-Task<Node> Files::move(Caller caller, NodeId id, Move to) {
+Task<Placed> Files::move(Caller caller, NodeId id, Move to) {
   co_return co_await impl_->db.write([&](db::Tx& tx) {
     // Told apart for the error's text only; the change itself decides again under the drive's lock.
     const auto before = store::require(tx, caller, id);
     std::optional<std::string> name;
     if (to.name) name = require_name(*to.name, before.node.kind);
-    db::Params params(id, to.parent.value_or(NodeId{}), name);
-    store::add_gate(params, caller)
-        .add(static_cast<std::int16_t>(to.expect.kind))
-        .add(store::own_etags(to.expect.etags))
-        .add(to.lock_tokens)
-        .add(kDepthMax);
+    db::Params params(id, to.parent.value_or(NodeId{}), name, to.replace, caller.user);
+    add_demands(store::add_gate(params, caller), to.expect, to.lock_tokens);
+    Placed placed;
     try {
-      tx.exec(kMove, params);
+      placed.created = tx.one(kMove, params)[0].boolean(0);
     } catch (const db::SqlError& e) {
       rethrow(e, name.value_or(before.node.name));
     }
-    return store::require(tx, caller, id).node;
+    placed.node = store::require(tx, caller, id).node;
+    return placed;
+  });
+}
+
+Task<Placed> Files::copy(Caller caller, NodeId id, Copy to) {
+  co_return co_await impl_->db.write([&](db::Tx& tx) {
+    const auto before = store::require(tx, caller, id);  // as in move
+    const auto name = require_name(to.name, before.node.kind);
+    db::Params params(id, to.parent, name, to.children, to.replace, caller.user);
+    add_demands(store::add_gate(params, caller), to.expect, to.lock_tokens);
+    Placed placed;
+    NodeId made;
+    try {
+      const auto rows = tx.one(kCopy, params);
+      rows[0].id_into(0, made);
+      placed.created = rows[0].boolean(1);
+    } catch (const db::SqlError& e) {
+      rethrow(e, name);
+    }
+    placed.node = store::require(tx, caller, made).node;
+    return placed;
   });
 }
 

@@ -207,6 +207,7 @@ void Gatherer::commit_group(db::Tx& tx, Group& group) {
     w.result.created = row.boolean(6);
     w.result.created_at = row.i64(7);
     w.result.rights = row.i32(8);
+    row.id_into(9, w.result.creator);
   }
   if (!dropped.empty()) tx.exec(kDropContents, dropped);
 }

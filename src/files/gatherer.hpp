@@ -39,6 +39,7 @@ struct Committed {
   bool created = false;
   Micros created_at = 0;
   std::int32_t rights = 0;
+  UserId creator;
 };
 
 /// Group commit per drive. There is no timer and no thread: whoever comes while nothing is being committed

@@ -142,7 +142,7 @@ Page page(db::Tx& tx, const Caller& caller, const Found& folder, const ListQuery
   Mark mark;
   if (!query.after.empty()) mark = read_mark(query).value_or(Mark{});
   const auto limit = static_cast<std::size_t>(query.limit);
-  constexpr int kOwnRights = kNodeColumnCount + 2;
+  constexpr int kOwnRights = kNodeColumnCount;
 
   for (const Kind kind : {Kind::folder, Kind::file}) {
     if (kind == Kind::folder ? !query.folders || mark.kind == Kind::file : !query.files) continue;

@@ -16,7 +16,7 @@ namespace welkin::files::store {
   "(select m.name from mime_types m where m.id = n.mime)"
 #define WELKIN_NODE_MORE                                                                                     \
   ", (select c.sha256 from contents c where c.id = n.content_id), (select u.name from users u where u.id = " \
-  "n.author_id)"
+  "n.author_id), n.creator_id"
 #define WELKIN_NODE_JOINS \
   " left join lateral (select * from folders x where x.node_id = n.id offset 0) f on n.kind = 2"
 
@@ -84,7 +84,7 @@ std::string path_of(const Caller& caller, const std::vector<std::int64_t>& chain
 Found found_of(const Caller& caller, const db::Row& row) {
   Found found;
   found.node = node_of(row);
-  constexpr int kGate = kNodeColumnCount + 2;
+  constexpr int kGate = kNodeColumnCount;
   found.node.rights = row.i32(kGate);
   found.chain = row.i64_array(kGate + 2);
   found.from_membership = row.boolean(kGate + 3);
@@ -97,8 +97,8 @@ Found found_of(const Caller& caller, const db::Row& row) {
 std::optional<Found> found_with(const Caller& caller, const db::Rows& rows, std::int32_t right) {
   if (rows.empty()) return std::nullopt;
   const auto row = rows[0];
-  const bool live = row.boolean(kNodeColumnCount + 3);
-  if (!live || (row.i32(kNodeColumnCount + 2) & right) == 0) return std::nullopt;
+  const bool live = row.boolean(kNodeColumnCount + 1);
+  if (!live || (row.i32(kNodeColumnCount) & right) == 0) return std::nullopt;
   return found_of(caller, row);
 }
 
@@ -148,6 +148,7 @@ Node node_of(const db::Row& row) {
     }
   }
   if (!row.is_null(17)) n.author_name = row.str(17);
+  row.id_into(18, n.creator);
   return n;
 }
 
@@ -213,7 +214,7 @@ std::vector<Node> ancestors(db::Tx& tx, const Caller& caller, const Found& found
   std::vector<Node> out;
   for (const auto row : tx.exec(alike ? kAncestorsAlike : kAncestors, params)) {
     out.push_back(node_of(row));
-    out.back().rights = row.i32(kNodeColumnCount + 2);
+    out.back().rights = row.i32(kNodeColumnCount);
   }
   return out;
 }

@@ -24,9 +24,11 @@ constexpr std::array kRefusals{
     Refusal{"too_many_properties", Errc::quota_exceeded, "too_many_properties",
             "there is no room for more properties here"},
     Refusal{"quota_exceeded", Errc::quota_exceeded, "quota_not_exceeded", "the storage quota is exceeded"},
-    Refusal{"into_itself", Errc::invalid, "into_itself", "a folder cannot be moved into itself"},
+    Refusal{"into_itself", Errc::invalid, "into_itself",
+            "nothing can be moved or copied into or onto itself"},
     Refusal{"too_deep", Errc::invalid, "too_deep", "folders are nested too deeply"},
-    Refusal{"other_drive", Errc::not_implemented, "other_drive", "moving between drives is not supported"},
+    Refusal{"too_many_nodes", Errc::unprocessable, "too_many_nodes",
+            "this tree has more than 100000 files and folders; take its folders one by one"},
 };
 
 }  // namespace

@@ -171,6 +171,7 @@ class RunningUpload final : public Upload {
     n.sha256 = body.sha256;
     n.author = caller_.user;
     n.author_name = caller_.name;
+    n.creator = done.creator;
     n.rights = done.rights;
     return out;
   }

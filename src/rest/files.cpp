@@ -96,7 +96,7 @@ Task<> rename(const Services& services, Request& rq, Reply& rp) {
   fields.done();
   if (to.name->empty()) throw Error(Errc::invalid, "bad_name", "Missing or empty 'name' field");
   const auto node =
-      co_await services.files.move(rq.caller(), file_id(services, rq.param("id")), std::move(to));
+      (co_await services.files.move(rq.caller(), file_id(services, rq.param("id")), std::move(to))).node;
   co_await send_file(services, rq, rp, node);
 }
 
@@ -112,7 +112,7 @@ Task<> move(const Services& services, Request& rq, Reply& rp) {
   files::Files::Move to;
   to.parent = folder ? folder_id(services, *folder) : co_await home_id(services, rq.caller());
   to.expect = expectation(rq.headers());
-  const auto node = co_await services.files.move(rq.caller(), id, std::move(to));
+  const auto node = (co_await services.files.move(rq.caller(), id, std::move(to))).node;
   co_await send_file(services, rq, rp, node);
 }
 

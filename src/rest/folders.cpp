@@ -83,7 +83,7 @@ Task<> rename(const Services& services, Request& rq, Reply& rp) {
   to.expect = expectation(rq.headers());
   fields.done();
   const auto node =
-      co_await services.files.move(rq.caller(), folder_id(services, rq.param("id")), std::move(to));
+      (co_await services.files.move(rq.caller(), folder_id(services, rq.param("id")), std::move(to))).node;
   co_await send_node(services, rq, rp, node);
 }
 
@@ -99,7 +99,7 @@ Task<> move(const Services& services, Request& rq, Reply& rp) {
   files::Files::Move to;
   to.parent = parent ? folder_id(services, *parent) : co_await home_id(services, rq.caller());
   to.expect = expectation(rq.headers());
-  const auto node = co_await services.files.move(rq.caller(), id, std::move(to));
+  const auto node = (co_await services.files.move(rq.caller(), id, std::move(to))).node;
   co_await send_node(services, rq, rp, node);
 }
 

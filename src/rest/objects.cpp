@@ -127,7 +127,8 @@ void NodeWriter::write_people(const files::Node& node) {
   if ((node.rights & rights::kManage) != 0 && caller_.user) {
     id_member(owner_, "owner_id", IdKind::user, caller_.user.value);
   }
-  if (node.author) id_member(creator_, "created_by", IdKind::user, node.author.value);
+  if (node.creator) id_member(creator_, "created_by", IdKind::user, node.creator.value);
+  if (node.author) id_member(updater_, "updated_by", IdKind::user, node.author.value);
 }
 
 void NodeWriter::id_member(Member& kept, const char* name, IdKind kind, std::int64_t key) {

@@ -49,7 +49,7 @@ class NodeWriter {
   wire::JsonWriter& out_;
   std::string folder_path_;  // escaped, with the slash before a child's name; "" unknown
   std::string name_;         // escaped; memory kept between rows
-  Member parent_, folder_, drive_, owner_, creator_;
+  Member parent_, folder_, drive_, owner_, creator_, updater_;
 };
 
 /// The name shown for a node: a personal root has none of its own.

@@ -88,7 +88,7 @@ TEST(Files, MovesAndRenamesKeepIdAndContent) {
   Files::Move to;
   to.parent = b;
   to.name = "g";
-  const auto moved = run(room.files->move(alice, file.id, to));
+  const auto moved = run(room.files->move(alice, file.id, to)).node;
   EXPECT_EQ(moved.id, file.id);
   EXPECT_EQ(moved.parent, b);
   EXPECT_EQ(moved.name, "g");

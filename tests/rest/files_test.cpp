@@ -19,10 +19,10 @@ TEST_F(FileRoutes, HaveEveryFieldOfTheContract) {
   const auto folder = make_folder(root_id, "Docs");
   const auto file = put(folder, "report.pdf", std::string(1536, 'p'), {{"Content-Type", "application/pdf"}});
   const std::set<std::string> wanted = {
-      "id",        "name",           "path",        "size",       "mime_type",
-      "folder_id", "created_at",     "modified_at", "icon_class", "icon_special_class",
-      "category",  "size_formatted", "owner_id",    "created_by", "drive_id",
-      "etag",      "content_hash",   "is_favorite", "is_shared"};
+      "id",        "name",           "path",         "size",        "mime_type",
+      "folder_id", "created_at",     "modified_at",  "icon_class",  "icon_special_class",
+      "category",  "size_formatted", "owner_id",     "created_by",  "updated_by",
+      "drive_id",  "etag",           "content_hash", "is_favorite", "is_shared"};
   std::set<std::string> got;
   for (const auto& [key, _] : file.items()) got.insert(key);
   EXPECT_EQ(got, wanted);

@@ -31,8 +31,9 @@ TEST_F(Folders, HaveEveryFieldOfTheContract) {
   const auto folder = json_of(made);
   EXPECT_EQ(made.header("location"), "/api/folders/" + folder["id"].get<std::string>());
   const std::set<std::string> wanted = {
-      "id",          "name",     "path",       "parent_id", "owner_id", "created_by", "created_at",
-      "modified_at", "is_root",  "icon_class", "category",  "drive_id", "etag",       "icon_special_class",
+      "id",          "name",       "path",       "parent_id",   "owner_id",
+      "created_by",  "updated_by", "created_at", "modified_at", "is_root",
+      "icon_class",  "category",   "drive_id",   "etag",        "icon_special_class",
       "is_favorite", "is_shared"};
   std::set<std::string> got;
   for (const auto& [key, _] : folder.items()) got.insert(key);

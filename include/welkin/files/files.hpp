@@ -33,9 +33,10 @@ struct Node {
   std::string etag;       // lower-case hex, without quotes; a folder's rises with every change below it
   ContentId content;      // files
   std::optional<Sha256> sha256;  // files, when known
-  UserId author;
-  std::string author_name;  // "" when gone
-  std::int32_t rights = 0;  // the caller's, after the limits of his credential
+  UserId author;                 // who wrote the present content
+  std::string author_name;       // "" when gone
+  UserId creator;                // who made the node; an overwrite leaves him
+  std::int32_t rights = 0;       // the caller's, after the limits of his credential
   // "/a/b" from the drive's root, "" where the caller may not see the way; set on nodes that were asked for
   // one by one.
   std::optional<std::string> path;
@@ -84,6 +85,12 @@ struct Written {
   bool created = false;
 };
 
+/// What came to a place: by a move or as a copy.
+struct Placed {
+  Node node;
+  bool created = false;  // false: it replaced what had the name
+};
+
 struct Opened {
   Node node;
   blobs::ContentView content;
@@ -98,9 +105,10 @@ std::string require_name(std::string_view name, Kind kind);
 std::string choose_mime_type(std::string_view client_type, ByteView head, std::string_view name);
 
 class Files;
-class Browse;
-class Locks;
-class Properties;
+class Browse;      // welkin/files/browse.hpp
+class ChangeLog;   // welkin/files/changes.hpp
+class Locks;       // welkin/files/locks.hpp
+class Properties;  // welkin/files/properties.hpp
 struct BrowseWants;
 
 /// A body on its way in. Feed it, then finish; destroying it unfinished drops everything.
@@ -165,21 +173,40 @@ class Files {
   /// @throws Error conflict `exists`, not_found, forbidden, locked
   Task<Node> create_folder(Caller caller, NodeId parent, std::string name,
                            std::vector<db::Uuid> lock_tokens = {});
-  /// Renames and moves in one step; an unset member stays. @throws Error conflict `exists`, invalid
-  /// `into_itself`,
-  ///         forbidden `is_root`, not_found
+  /// Renames and moves in one step, between drives too; an unset member stays. A file's id, content, etag,
+  /// times and versions stay; locks of what moves end. Into another drive at most kTreeNodesMax nodes go at
+  /// once, and the grants and links inside end.
+  /// @throws Error conflict `exists`; invalid `into_itself` (into or below itself, or onto what contains it),
+  ///         `too_deep`; forbidden `is_root`; not_found; locked; precondition_failed; quota_exceeded;
+  ///         unprocessable `too_many_nodes`
   struct Move {
     std::optional<NodeId> parent;
     std::optional<std::string> name;
-    Expect expect;
+    bool replace = false;  // true: what has the name goes to the trash, in the same transaction
+    Expect expect;         // of what moves
     std::vector<db::Uuid> lock_tokens;
   };
-  Task<Node> move(Caller caller, NodeId id, Move to);
+  Task<Placed> move(Caller caller, NodeId id, Move to);
+  /// Copies a file or a folder, also into another drive; contents are shared by reference, dead properties
+  /// come along, locks, grants, links and versions do not. Files keep their mtime; the copy is the caller's.
+  /// A lock whose root was replaced stays on the name. At most kTreeNodesMax nodes. @throws Error as `move`
+  struct Copy {
+    NodeId parent;
+    std::string name;
+    bool children = true;  // false: a folder alone (Depth: 0)
+    bool replace = false;  // as in Move
+    Expect expect;         // of the source
+    std::vector<db::Uuid> lock_tokens;
+  };
+  Task<Placed> copy(Caller caller, NodeId id, Copy to);
+  static constexpr std::int32_t kTreeNodesMax = 100'000;
   /// To the trash of its drive. @throws Error not_found, forbidden, precondition_failed, locked
   Task<> trash(Caller caller, NodeId id, Expect expect = {}, std::vector<db::Uuid> lock_tokens = {});
   /// Checks rights, name, quota and preconditions as far as they can be known, before a byte is read.
   Task<std::unique_ptr<Upload>> begin_upload(Caller caller, UploadOptions options);
 
+  // --- parts with doors of their own
+  ChangeLog& change_log();
   /// Write locks, see locks.hpp. Every change above obeys them.
   Locks& locks();
   /// What clients keep with a node, see properties.hpp.
