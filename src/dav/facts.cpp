@@ -64,7 +64,8 @@ Task<> Facts::load_folder(const files::BrowseRow& row) {
     uses_[row.drive.value] = co_await services_.files.drive_use(row.drive);
   }
   if ((needs_ & needs::kSync) != 0) {
-    tokens_[row.id.value] = sync_token_uri(co_await services_.files.change_log().token(caller_, row.id));
+    tokens_[row.id.value] =
+        write_sync_token({co_await services_.files.change_log().token(caller_, row.id), {}});
   }
 }
 

@@ -1,18 +1,21 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace welkin::dav {
 
-/// The change log's tokens as RFC 6578 wants them: URIs. Compared as text in the If header.
-inline constexpr std::string_view kSyncTokenPrefix = "urn:welkin:sync:";
+/// A token of RFC 6578: the state of the change log, and, when the first list was cut, the name it goes on
+/// behind.
+struct SyncToken {
+  std::string state;  // of files::ChangeLog; "" for the first list
+  std::string after;
+  bool is_listing() const { return state.empty() || !after.empty(); }
+};
 
-inline std::string sync_token_uri(std::string_view token) {
-  return std::string(kSyncTokenPrefix).append(token);
-}
-/// "" when the URI is none of ours.
-inline std::string_view token_of_uri(std::string_view uri) {
-  return uri.starts_with(kSyncTokenPrefix) ? uri.substr(kSyncTokenPrefix.size()) : std::string_view();
-}
+/// As a URI, of characters that XML and If headers take as they are.
+std::string write_sync_token(const SyncToken& token);
+/// nullopt: none of ours.
+std::optional<SyncToken> read_sync_token(std::string_view uri);
 
 }  // namespace welkin::dav

@@ -8,16 +8,17 @@
 namespace welkin::files {
 
 struct Browse::Impl {
-  Impl(db::Db& d, Caller c, NodeId f, std::int32_t r, BrowseWants w)
+  Impl(db::Db& d, Caller c, NodeId f, std::int32_t r, BrowseWants w, std::string a)
       : db(d),
         caller(std::move(c)),
         folder(f),
         folder_rights(r),
         wants(w),
+        after(std::move(a)),
         members(db, store::kMembers, [this](const db::Row* last) {
           auto params = place();
           params.add(folder_rights).add(wants.mime_type).add(wants.digests).add(wants.author);
-          return std::move(params.add(last == nullptr ? std::string_view() : store::name_of(*last)));
+          return std::move(params.add(last == nullptr ? std::string_view(after) : store::name_of(*last)));
         }) {}
 
   db::Params place() const {
@@ -32,6 +33,7 @@ struct Browse::Impl {
     auto params = place();
     params.add(caller.user).add(wants.mime_type).add(wants.digests).add(wants.author);
     mounts = co_await db.query(store::kMounted, std::move(params));
+    while (mounts_done < mounts.size() && store::name_of(mounts[mounts_done]) <= after) ++mounts_done;
   }
 
   /// Adds the mounts that come before `name`; one that a member of the same name hides is passed over.
@@ -48,6 +50,7 @@ struct Browse::Impl {
   NodeId folder;
   std::int32_t folder_rights;
   BrowseWants wants;
+  std::string after;
   db::PageStream members;
   db::Rows mounts;
   int mounts_done = 0;
@@ -56,8 +59,9 @@ struct Browse::Impl {
   std::vector<BrowseRow> rows;
 };
 
-Browse::Browse(db::Db& db, Caller caller, NodeId folder, std::int32_t folder_rights, BrowseWants wants)
-    : impl_(std::make_unique<Impl>(db, std::move(caller), folder, folder_rights, wants)) {}
+Browse::Browse(db::Db& db, Caller caller, NodeId folder, std::int32_t folder_rights, BrowseWants wants,
+               std::string after)
+    : impl_(std::make_unique<Impl>(db, std::move(caller), folder, folder_rights, wants, std::move(after))) {}
 Browse::~Browse() = default;
 Browse::Browse(Browse&&) noexcept = default;
 

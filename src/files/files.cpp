@@ -107,8 +107,8 @@ Task<Page> Files::list(Caller caller, NodeId folder, ListQuery query) {
 }
 
 Browse Files::browse(const Caller& caller, NodeId folder, std::int32_t folder_rights,
-                     const BrowseWants& wants) {
-  return {impl_->db, caller, folder, folder_rights, wants};
+                     const BrowseWants& wants, std::string after) {
+  return {impl_->db, caller, folder, folder_rights, wants, std::move(after)};
 }
 
 Task<Files::DriveUse> Files::drive_use(DriveId drive) {

@@ -49,7 +49,9 @@ class Browse {
  public:
   /// @param folder_rights  the caller's, of `Node` or `BrowseRow`: members without grants of their own have
   /// the same
-  Browse(db::Db& db, Caller caller, NodeId folder, std::int32_t folder_rights, BrowseWants wants);
+  /// @param after  the members behind this name
+  Browse(db::Db& db, Caller caller, NodeId folder, std::int32_t folder_rights, BrowseWants wants,
+         std::string after);
   ~Browse();
   Browse(Browse&&) noexcept;
 

@@ -156,7 +156,8 @@ class Files {
   Task<Page> list(Caller caller, NodeId folder, ListQuery query);
   static constexpr std::int64_t kSortedChildrenMax = 20'000;
   /// The members of a readable folder in byte order, see browse.hpp.
-  Browse browse(const Caller& caller, NodeId folder, std::int32_t folder_rights, const BrowseWants& wants);
+  Browse browse(const Caller& caller, NodeId folder, std::int32_t folder_rights, const BrowseWants& wants,
+                std::string after = {});
   struct DriveUse {
     std::uint64_t used_bytes = 0;
     std::uint64_t free_bytes = 0;  // what is left of the quota, or of the disk when that is less
