@@ -91,4 +91,40 @@ Sha256 Sha256Stream::finish() {
   return out;
 }
 
+namespace {
+const EVP_MD* kind_of(Digest kind) {
+  switch (kind) {
+    case Digest::md5:
+      return EVP_md5();
+    case Digest::sha1:
+      return EVP_sha1();
+    case Digest::sha256:
+      return EVP_sha256();
+    case Digest::sha512:
+      return EVP_sha512();
+  }
+  return nullptr;
+}
+}  // namespace
+
+DigestStream::DigestStream(Digest kind) : context_(EVP_MD_CTX_new()) {
+  if (!context_) throw std::bad_alloc();
+  if (EVP_DigestInit_ex(as_context(context_), kind_of(kind), nullptr) == 1) return;
+  EVP_MD_CTX_free(as_context(context_));
+  throw std::runtime_error("a digest is not available");
+}
+DigestStream::~DigestStream() { EVP_MD_CTX_free(as_context(context_)); }
+void DigestStream::update(ByteView bytes) {
+  if (EVP_DigestUpdate(as_context(context_), bytes.data(), bytes.size()) != 1)
+    throw std::runtime_error("a digest failed");
+}
+Bytes DigestStream::finish() {
+  Bytes out(EVP_MAX_MD_SIZE);
+  unsigned size = 0;
+  if (EVP_DigestFinal_ex(as_context(context_), reinterpret_cast<unsigned char*>(out.data()), &size) != 1)
+    throw std::runtime_error("a digest failed");
+  out.resize(size);
+  return out;
+}
+
 }  // namespace welkin::crypto

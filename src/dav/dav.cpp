@@ -3,7 +3,11 @@
 #include "dav/authenticate.hpp"
 #include "dav/errors.hpp"
 #include "dav/get.hpp"
+#include "dav/if_check.hpp"
 #include "dav/propfind.hpp"
+#include "dav/report.hpp"
+#include "dav/search.hpp"
+#include "dav/writes.hpp"
 #include "welkin/core/error.hpp"
 
 namespace welkin::dav {
@@ -16,6 +20,18 @@ Task<> options(http::Request& /*rq*/, http::Reply& rp) { return rp.send(http::St
 Task<> refuse_method(http::Request& /*rq*/, http::Reply& /*rp*/) {
   throw Error(Errc::method_not_allowed, "method_not_allowed", "This address does not take that method");
 }
+
+struct ReadRoute {
+  http::Method method;
+  const char* name;
+  Task<> (*verb)(const Services&, http::Request&, http::Reply&);
+};
+constexpr ReadRoute kReads[] = {
+    {http::Method::get, "get", get},
+    {http::Method::propfind, "propfind", propfind},
+    {http::Method::report, "report", report},
+    {http::Method::search, "search", search},
+};
 
 /// Wraps `handler` as the routes are wrapped, for what the router's table does not hold.
 http::Handler wrapped(http::Middleware outer, http::Middleware inner, http::Handler handler) {
@@ -32,17 +48,16 @@ void mount(http::Router& router, const Services& services) {
   const auto errors = answer_errors();
   const auto authenticate = authenticate_dav(services);
   auto scope = router.scope({errors, authenticate});
-  const auto handle_get = [services](http::Request& rq, http::Reply& rp) { return get(services, rq, rp); };
-  scope.on({http::Method::get, "/webdav", "dav.get_root", http::Access::dav, "node", "read"}, handle_get);
-  scope.on({http::Method::get, "/webdav/{*path}", "dav.get", http::Access::dav, "node", "read"}, handle_get);
-
-  const auto handle_propfind = [services](http::Request& rq, http::Reply& rp) {
-    return propfind(services, rq, rp);
-  };
-  scope.on({http::Method::propfind, "/webdav", "dav.propfind_root", http::Access::dav, "node", "read"},
-           handle_propfind);
-  scope.on({http::Method::propfind, "/webdav/{*path}", "dav.propfind", http::Access::dav, "node", "read"},
-           handle_propfind);
+  auto reads = router.scope({errors, authenticate, obey_if(services)});
+  for (const auto& route : kReads) {
+    const auto handler = [services, verb = route.verb](http::Request& rq, http::Reply& rp) {
+      return verb(services, rq, rp);
+    };
+    const std::string name = std::string("dav.") + route.name;
+    reads.on({route.method, "/webdav", name + "_root", http::Access::dav, "node", "read"}, handler);
+    reads.on({route.method, "/webdav/{*path}", name, http::Access::dav, "node", "read"}, handler);
+  }
+  mount_writes(scope, services);
 
   const auto answer_options = wrapped(errors, authenticate_claims(services), options);
   const auto answer_others = wrapped(errors, authenticate, refuse_method);

@@ -17,21 +17,57 @@ struct Problem {
 
 Problem internal() { return {http::Status::internal, "internal", "The server failed; the log knows why", 0}; }
 
-struct Precondition {
-  std::string_view slug, element;
+/// How a slug is said in DAV: the element of RFC 4918 §16 or another RFC, and a status of which Errc has
+/// none.
+struct Wording {
+  std::string_view slug;
+  std::string_view element;                // "": one of our own namespace, called like the slug
+  http::Status status = http::Status::ok;  // ok: that of the Errc
 };
-constexpr Precondition kPreconditions[] = {
-    {"quota_exceeded", "quota-not-exceeded"},          // RFC 4331 §6
-    {"no_space", "sufficient-disk-space"},             // RFC 4331 §6
-    {"locked", "lock-token-submitted"},                // RFC 4918 §16
-    {"no_external_entities", "no-external-entities"},  // RFC 4918 §16
+constexpr Wording kWordings[] = {
+    {"quota_exceeded", "quota-not-exceeded"},      // RFC 4331 §6
+    {"quota_not_exceeded", "quota-not-exceeded"},  //
+    {"no_space", "sufficient-disk-space"},         //
+    {"locked", "lock-token-submitted"},            // RFC 4918 §16
+    {"lock_token_submitted", "lock-token-submitted"},
+    {"no_conflicting_lock", "no-conflicting-lock"},
+    {"lock_token_matches_request_uri", "lock-token-matches-request-uri"},
+    {"no_external_entities", "no-external-entities"},
+    {"forbidden", "need-privileges"},                    // RFC 3744 §7.1.1
+    {"resource_must_be_null", "resource-must-be-null"},  // RFC 5689 §3
+    {"valid_resourcetype", "valid-resourcetype"},        //
+    {"valid-sync-token", "valid-sync-token"},            // RFC 6578 §3.2
+    {"supported_report", "supported-report"},            // RFC 3253 §3.6
+    {"number_of_matches_within_limits", "number-of-matches-within-limits"},
+    {"search_scope_valid", "search-scope-valid"},  // RFC 5323 §2.2.2
+    {"name_too_long", "", http::Status::uri_too_long},
+    {"path_too_long", "", http::Status::uri_too_long},
+    {"other_server", "", http::Status::bad_gateway},  // RFC 4918 §9.8.5
+    {"length_required", "", http::Status::length_required},
 };
 
+const Wording* wording_of(std::string_view slug) {
+  for (const auto& known : kWordings)
+    if (known.slug == slug) return &known;
+  return nullptr;
+}
+
+http::Status status_of(const Error& e) {
+  const auto* wording = wording_of(e.slug());
+  return wording && wording->status != http::Status::ok ? wording->status : http::status_of(e.code());
+}
+
 Task<> answer(const Problem& problem, http::Reply& rp) {
-  // What was set for a success is not true of the error, but for what the address takes.
-  const std::string allow(rp.headers().get("Allow"));
+  // What was set for a success is not true of the error, but for what the address takes, and the state that a
+  // condition did not find.
+  http::Fields kept;
+  for (const char* name : {"Allow", "ETag", "Last-Modified"}) {
+    const bool of_the_state = std::string_view(name) != "Allow";
+    if (of_the_state && problem.status != http::Status::precondition_failed) continue;
+    if (rp.headers().has(name)) kept.set(name, rp.headers().get(name));
+  }
   rp.reset();
-  if (!allow.empty()) rp.set("Allow", allow);
+  for (const auto& field : kept) rp.set(field.name, field.value);
   if (problem.status == http::Status::unauthorized) {
     rp.set("WWW-Authenticate", "Basic realm=\"Welkin\", charset=\"UTF-8\"");
   }
@@ -52,7 +88,7 @@ Task<> guarded(const http::Handler& next, http::Request& rq, http::Reply& rp) {
       log::error("{} {}: {} ({})", rq.id(), rq.route_name(), e.what(), e.slug());
       problem = internal();
     } else {
-      problem = Problem{http::status_of(e.code()), e.slug(), e.what(), e.retry_after_seconds()};
+      problem = Problem{status_of(e), e.slug(), e.what(), e.retry_after_seconds()};
     }
   } catch (const std::exception& e) {
     if (rp.begun()) throw;
@@ -66,17 +102,22 @@ Task<> guarded(const http::Handler& next, http::Request& rq, http::Reply& rp) {
 
 http::Middleware answer_errors() { return guarded; }
 
-std::string error_xml(std::string_view slug, std::string_view message) {
+std::string error_xml(std::string_view slug, std::string_view message, std::string_view inside) {
+  const auto* wording = wording_of(slug);
+  const bool standard = wording && !wording->element.empty();
+  const std::string element = (standard ? "D:" : "w:") + std::string(standard ? wording->element : slug);
   std::string out =
       "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n"
       "<D:error xmlns:D=\"DAV:\" xmlns:s=\"http://sabredav.org/ns\" xmlns:w=\"urn:welkin:error\"><";
-  std::string_view element;
-  for (const auto& known : kPreconditions) {
-    if (known.slug == slug) element = known.element;
+  out += element;
+  if (inside.empty()) {
+    out += "/>";
+  } else {
+    (((out += '>') += inside) += "</") += element;
+    out += '>';
   }
-  (out += element.empty() ? "w:" : "D:") += element.empty() ? slug : element;
   // Old clients show these two, whatever server they talk to.
-  out += "/><s:exception>";
+  out += "<s:exception>";
   wire::append_escaped(out, slug);
   out += "</s:exception><s:message>";
   wire::append_escaped(out, message);

@@ -11,7 +11,7 @@ namespace welkin::dav {
 http::Middleware answer_errors();
 
 /// The body of an error. `slug` is a DAV: element where RFC 4918 or 4331 name one, else an element of our own
-/// namespace.
-std::string error_xml(std::string_view slug, std::string_view message);
+/// namespace. @param inside  its content, XML
+std::string error_xml(std::string_view slug, std::string_view message, std::string_view inside = {});
 
 }  // namespace welkin::dav

@@ -2,18 +2,30 @@
 
 #include <algorithm>
 
-#include "dav/lock_xml.hpp"
 #include "dav/sync_token.hpp"
 #include "welkin/files/changes.hpp"
 
 namespace welkin::dav {
+namespace {
+
+/// The href `levels` above another one. A lock is told where it was taken, and that is a folder.
+std::string href_above(std::string_view href, std::size_t levels, std::string_view top) {
+  for (; levels > 0; --levels) {
+    const auto slash = href.find_last_of('/', href.size() < 2 ? 0 : href.size() - 2);
+    if (slash == std::string_view::npos || slash + 1 < top.size()) break;
+    href = href.substr(0, slash + 1);
+  }
+  return std::string(href);
+}
+
+}  // namespace
 
 Task<> Facts::enter(NodeId folder, std::string_view href) {
   if ((needs_ & needs::kLocks) == 0) co_return;
   above_ = co_await services_.files.locks().covering(caller_, folder);
   std::erase_if(above_, [](const files::Lock& lock) { return !lock.infinite; });
   inherited_.clear();
-  for (const auto& lock : above_) inherited_.push_back({&lock, href_above(href, lock.levels_up)});
+  for (const auto& lock : above_) inherited_.push_back({&lock, href_above(href, lock.levels_up, top_)});
 }
 
 Task<> Facts::load_one(const files::BrowseRow& row, std::string_view href) {
@@ -22,7 +34,7 @@ Task<> Facts::load_one(const files::BrowseRow& row, std::string_view href) {
   if ((needs_ & needs::kLocks) != 0) {
     above_ = co_await services_.files.locks().covering(caller_, row.id);
     inherited_.clear();
-    for (const auto& lock : above_) inherited_.push_back({&lock, href_above(href, lock.levels_up)});
+    for (const auto& lock : above_) inherited_.push_back({&lock, href_above(href, lock.levels_up, top_)});
   }
   if ((needs_ & needs::kStored) != 0) stored_ = co_await services_.files.properties().of({row.id}, names_);
   co_await load_folder(row);

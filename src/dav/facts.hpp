@@ -16,8 +16,13 @@ class Facts {
   /// How many rows with stored properties are looked up together: each may have 256 KiB of them.
   static constexpr std::size_t kStoredRowsMax = 16;
 
-  Facts(const Services& services, const Caller& caller, const PropRequest& request)
-      : services_(services), caller_(caller), needs_(request.needs), names_(request.stored_names()) {}
+  /// @param top  the href of the caller's root: no lock is told to lie above it
+  Facts(const Services& services, const Caller& caller, const PropRequest& request, std::string top)
+      : services_(services),
+        caller_(caller),
+        needs_(request.needs),
+        names_(request.stored_names()),
+        top_(std::move(top)) {}
 
   /// Rows that follow lie in this folder: what covers it to the bottom covers them.
   /// @param href  the folder's, ready for a DAV:href
@@ -53,6 +58,7 @@ class Facts {
   const Caller& caller_;
   unsigned needs_;
   std::vector<std::pair<std::string, std::string>> names_;
+  std::string top_;
   std::vector<files::Lock> above_, own_;  // above the rows, on them
   std::vector<CoveringLock> inherited_, covering_;
   std::vector<files::NodeProperty> stored_;

@@ -22,7 +22,7 @@ Listing::Listing(const Services& services, http::Request& rq, http::Reply& rp, c
       caller_(rq.caller()),
       rp_(rp),
       viewer_(viewer_of(services, rq)),
-      facts_(services, caller_, request),
+      facts_(services, caller_, request, std::string(rq.base_path()) + "/webdav/"),
       writer_(request, viewer_, preferences.minimal),
       out_(text_) {
   wants_.mime_type = (request.needs & needs::kMimeType) != 0;

@@ -4,7 +4,7 @@
 
 #include <unordered_map>
 
-#include "dav/lock_xml.hpp"
+#include "dav/lock.hpp"
 #include "welkin/core/text.hpp"
 #include "welkin/wire/xml.hpp"
 

@@ -84,10 +84,15 @@ Task<Node> Files::node(Caller caller, NodeId id) {
 Task<Node> Files::by_path(Caller caller, std::vector<std::string> names) {
   for (auto& name : names) name = require_name(name, Kind::file);
   co_return co_await impl_->db.read([&](db::Tx& tx) {
-    const NodeId id = store::walk(tx, caller, names);
+    const NodeId id = store::walk(tx, caller, names).node;
     if (!id) throw not_found();
     return store::require(tx, caller, id).node;
   });
+}
+
+Task<Located> Files::locate(Caller caller, std::vector<std::string> names) {
+  for (auto& name : names) name = require_name(name, Kind::file);
+  co_return co_await impl_->db.read([&](db::Tx& tx) { return store::locate(tx, caller, names); });
 }
 
 Task<std::vector<Node>> Files::ancestors(Caller caller, NodeId id) {

@@ -10,7 +10,8 @@ namespace {
 
 #define WELKIN_LOCK_COLUMNS                                                                             \
   "l.token, l.node_id, l.owner_id, (select u.name from users u where u.id = l.owner_id), l.exclusive, " \
-  "l.depth_infinity, l.seconds, l.expires_at, l.owner_xml, "
+  "l.depth_infinity, l.seconds, l.expires_at, l.owner_xml, "                                            \
+  "(select n.kind = 2 from nodes n where n.id = l.node_id), "
 
 // How far up a lock sits is told only to who may see that folder.
 constexpr db::Stmt kCovering{
@@ -39,6 +40,13 @@ constexpr db::Stmt kBlocking{
     "        or $7 and l.node_id = g.chain[2] or $8 and way_down($1, l.node_id) is not null)"
     "   and not (l.token = any ($9) and (l.owner_id is null or l.owner_id = any ($2)))"
     " order by l.created_at, l.token limit 100"};
+
+constexpr db::Stmt kIsLocked{
+    "files.is_locked",
+    "select coalesce((select is_locked(g.chain, case when not $7 then $1 end, case when $7 then $1 end, "
+    "g.drive,"
+    "  $2, $8, false) from gate($1, $2, $3, $4, $5, $6) g"
+    "  where exists (select from locks l where l.drive_id = g.drive and l.expires_at > now())), false)"};
 
 constexpr db::Stmt kLockNode{
     "files.lock_node",
@@ -76,8 +84,9 @@ Lock lock_of(const Caller& caller, const db::Row& row) {
   lock.seconds = static_cast<std::uint32_t>(row.i64(6));
   lock.expires_at = row.timestamp(7);
   lock.owner_xml = row.opt_str(8).value_or("");
-  lock.levels_up = static_cast<std::size_t>(std::max<std::int64_t>(0, row.i64(9)));
-  lock.names_below = row.text_array(10);
+  lock.on_folder = row.boolean(9);
+  lock.levels_up = static_cast<std::size_t>(std::max<std::int64_t>(0, row.i64(10)));
+  lock.names_below = row.text_array(11);
   return lock;
 }
 
@@ -104,6 +113,13 @@ std::vector<Lock> blocking_locks(db::Tx& tx, const Caller& caller, const Locks::
   auto params = find_params(caller, touch.node);
   params.add(touch.membership).add(touch.deep).add(tokens);
   return locks_of(caller, tx.exec(kBlocking, params));
+}
+
+bool is_locked(db::Tx& tx, const Caller& caller, NodeId node, bool is_folder_of_new,
+               const std::vector<db::Uuid>& tokens) {
+  auto params = find_params(caller, node);
+  params.add(is_folder_of_new).add(tokens);
+  return tx.one(kIsLocked, params)[0].boolean(0);
 }
 
 std::vector<Lock> insert_lock(db::Tx& tx, const Caller& caller, NodeId node, std::int32_t right,

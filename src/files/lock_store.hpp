@@ -14,6 +14,11 @@ std::vector<Lock> locks_on(db::Tx& tx, const Caller& caller, const std::vector<N
 std::vector<Lock> blocking_locks(db::Tx& tx, const Caller& caller, const Locks::Touch& touch,
                                  const std::vector<db::Uuid>& tokens);
 
+/// Whether a lock forbids to write this file, or to add a name to this folder: early, to spare a client the
+/// sending.
+bool is_locked(db::Tx& tx, const Caller& caller, NodeId node, bool is_folder_of_new,
+               const std::vector<db::Uuid>& tokens);
+
 /// Inserts the lock with this token. @param right  what the caller must have on the node; 0: checked already
 /// @return the locks against it; empty: it is there. @throws Error as `lock_node` refuses
 std::vector<Lock> insert_lock(db::Tx& tx, const Caller& caller, NodeId node, std::int32_t right,

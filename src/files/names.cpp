@@ -8,6 +8,23 @@ namespace {
 
 constexpr std::size_t kNameBytesMax = 255;
 
+/// C1 controls, which show as nothing, and noncharacters, which XML cannot say. `name` is UTF-8.
+bool holds_unspeakable(std::string_view name) {
+  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(name[at]); };
+  for (std::size_t i = 0; i + 1 < name.size(); ++i) {
+    if (byte(i) == 0xc2 && byte(i + 1) < 0xa0) return true;
+    if (byte(i) < 0xef) continue;
+    const bool long_form = byte(i) >= 0xf0;
+    const std::size_t last = i + (long_form ? 3 : 2);  // U+FDD0..FDEF, and the last two of every plane
+    if (!long_form && byte(i + 1) == 0xb7 && byte(last) >= 0x90 && byte(last) <= 0xaf) return true;
+    const bool plane_ends =
+        long_form ? (byte(i + 1) & 0x0f) == 0x0f && byte(i + 2) == 0xbf : byte(i + 1) == 0xbf;
+    if (plane_ends && byte(last) >= 0xbe) return true;
+    i = last;
+  }
+  return false;
+}
+
 const char* fault_of(std::string_view name) {
   if (name.empty()) return "it is empty";
   if (!text::is_utf8(name)) return "it is not UTF-8";
@@ -16,10 +33,7 @@ const char* fault_of(std::string_view name) {
     if (c == '/' || c == '\\') return "it holds a slash";
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return "it holds a control character";
   }
-  // C1 controls are two bytes in UTF-8.
-  for (std::size_t i = 0; i + 1 < name.size(); ++i)
-    if (name[i] == '\xc2' && static_cast<unsigned char>(name[i + 1]) < 0xa0)
-      return "it holds a control character";
+  if (holds_unspeakable(name)) return "it holds a control character";
   return nullptr;
 }
 

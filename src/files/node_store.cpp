@@ -49,7 +49,8 @@ constexpr db::Stmt kAncestorsAlike{"files.ancestors_alike",
 constexpr db::Stmt kPersonalRoot{"files.personal_root",
                                  "select root_id from drives where owner_id = $1 and kind = 1"};
 
-// One step a name. Mounts are looked up by the same step, so that no verb knows of shares.
+// One step a name. Mounts are looked up by the same step, so that no verb knows of shares. The last two steps
+// come back.
 constexpr db::Stmt kWalk{"files.walk", R"(
   with recursive walk as (
     select $1::bigint id, 0 depth
@@ -61,7 +62,7 @@ constexpr db::Stmt kWalk{"files.walk", R"(
         select m.target_id from mounts m
          where m.user_id = $3 and m.parent_id = w.id and m.name = ($2::text[])[w.depth + 1]
         limit 1) n)
-  select id from walk where depth = cardinality($2::text[]))"};
+  select id, depth from walk where depth >= cardinality($2::text[]) - 1 order by depth desc)"};
 
 constexpr db::Stmt kChild{"files.child", "select id from nodes where parent_id = $1 and name = $2"};
 
@@ -191,11 +192,32 @@ NodeId start_of(db::Tx& tx, const Caller& caller) {
   return rows.empty() ? NodeId{} : rows[0].id<NodeId>(0);
 }
 
-NodeId walk(db::Tx& tx, const Caller& caller, const std::vector<std::string>& names) {
+WalkEnd walk(db::Tx& tx, const Caller& caller, const std::vector<std::string>& names) {
+  WalkEnd end;
   const NodeId start = start_of(tx, caller);
-  if (!start || names.empty()) return start;
-  const auto rows = tx.exec(kWalk, start, names, caller.user);
-  return rows.empty() ? NodeId{} : rows[0].id<NodeId>(0);
+  if (!start || names.empty()) {
+    end.node = start;
+    return end;
+  }
+  const auto depth = static_cast<std::int64_t>(names.size());
+  for (const auto row : tx.exec(kWalk, start, names, caller.user))
+    (row.i64(1) == depth ? end.node : end.folder) = row.id<NodeId>(0);
+  return end;
+}
+
+Located locate(db::Tx& tx, const Caller& caller, const std::vector<std::string>& names) {
+  Located at;
+  const auto [node, folder] = walk(tx, caller, names);
+  if (!names.empty()) at.name = names.back();
+  if (node) {
+    if (auto found = find(tx, caller, node)) at.node = std::move(found->node);
+  }
+  if (folder) {
+    if (auto found = find_writable(tx, caller, folder); found && found->node.is_folder())
+      at.parent = std::move(found->node);
+  }
+  at.is_mount = at.node && folder && at.node->parent != folder;
+  return at;
 }
 
 NodeId child(db::Tx& tx, NodeId folder, const std::string& name) {

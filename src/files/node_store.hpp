@@ -38,9 +38,14 @@ std::optional<Found> find_writable(db::Tx& tx, const Caller& caller, NodeId id);
 
 /// Where the caller's paths start: his folder limit, his link, or the root of his drive. 0: he has none.
 NodeId start_of(db::Tx& tx, const Caller& caller);
-/// Walks names from start_of, through the caller's mounts; 0 when a name is not there. Says nothing of
+/// Walks names from start_of, through the caller's mounts; 0 where a name is not there. Says nothing of
 /// rights.
-NodeId walk(db::Tx& tx, const Caller& caller, const std::vector<std::string>& names);
+struct WalkEnd {
+  NodeId node, folder;  // folder: of the last name; 0 for the start
+};
+WalkEnd walk(db::Tx& tx, const Caller& caller, const std::vector<std::string>& names);
+/// The end of a path and the folder before it, both through the gate.
+Located locate(db::Tx& tx, const Caller& caller, const std::vector<std::string>& names);
 /// A child by exact name; says nothing of rights.
 NodeId child(db::Tx& tx, NodeId folder, const std::string& name);
 /// The nodes of `found.chain` the caller may see, from the top down.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "files/lock_store.hpp"
 #include "files/refusals.hpp"
 #include "welkin/core/log.hpp"
 #include "welkin/core/text.hpp"
@@ -250,6 +251,8 @@ Task<std::unique_ptr<Upload>> open_upload(std::shared_ptr<UploadRoom> room, Call
   Place place = co_await room->db.read([&](db::Tx& tx) {
     Place at = place_of(tx, caller, options);
     check_place(at, options);
+    if (store::is_locked(tx, caller, at.old ? at.old->id : at.parent, !at.old, options.lock_tokens))
+      throw refusal("WL423", "locked", at.name);
     const auto use = store::drive_use(tx, at.drive);
     at.free_bytes =
         static_cast<std::uint64_t>(std::max<std::int64_t>(0, use.quota - use.used - use.reserved));

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "http/ascii.hpp"
+#include "http/head.hpp"
 #include "welkin/core/text.hpp"
 
 namespace welkin::http {
@@ -55,9 +56,13 @@ std::string_view parameter(std::string_view element, std::string_view name) {
   return {};
 }
 
+std::string_view unquoted(std::string_view value) {
+  const bool quoted = value.size() >= 2 && value.front() == '"' && value.back() == '"';
+  return quoted ? value.substr(1, value.size() - 2) : value;
+}
+
 std::optional<bool> is_https(std::string_view proto) {
-  if (proto.size() >= 2 && proto.front() == '"' && proto.back() == '"')
-    proto = proto.substr(1, proto.size() - 2);
+  proto = unquoted(proto);
   if (ascii::iequals(proto, "https")) return true;
   if (ascii::iequals(proto, "http")) return false;
   return std::nullopt;
@@ -139,6 +144,20 @@ std::optional<Network> parse_network(std::string_view s) {
 
 bool contains(const Networks& networks, const Address& a) {
   return std::any_of(networks.begin(), networks.end(), [&](const Network& n) { return n.contains(a); });
+}
+
+std::vector<std::string> read_forwarded_hosts(std::string_view x_forwarded_host, std::string_view forwarded) {
+  std::vector<std::string> out;
+  const auto add = [&](std::string_view authority) {
+    if (const auto host = host_of(unquoted(authority)); !host.empty()) out.emplace_back(host);
+  };
+  ascii::each_element(x_forwarded_host, add);
+  ascii::each_element(forwarded, [&](std::string_view element) { add(parameter(element, "host")); });
+  return out;
+}
+
+bool is_loopback_name(std::string_view host) {
+  return ascii::iequals(host, "localhost") || host == "127.0.0.1" || host == "[::1]";
 }
 
 Forwarding read_forwarding(const Address& peer, const Networks& trusted, std::string_view x_forwarded_for,

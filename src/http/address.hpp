@@ -51,4 +51,9 @@ struct Forwarding {
 Forwarding read_forwarding(const Address& peer, const Networks& trusted, std::string_view x_forwarded_for,
                            std::string_view forwarded, std::string_view x_forwarded_proto);
 
+/// The hosts that X-Forwarded-Host and Forwarded name, without ports. Only for headers of a trusted peer.
+std::vector<std::string> read_forwarded_hosts(std::string_view x_forwarded_host, std::string_view forwarded);
+/// localhost, 127.0.0.1, [::1]; in any case.
+bool is_loopback_name(std::string_view host);
+
 }  // namespace welkin::http

@@ -2,17 +2,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
+
+#include "welkin/http/path.hpp"
 
 namespace welkin::http {
-
-/// Splits and decodes a path once, with the rules every protocol shares: split at '/', empty segments
-/// dropped, then %XX decoded. '+' is a plus.
-/// @param path  starts with '/', no query
-/// @return nullptr, or what is wrong: a '.' or '..' segment, an encoded '/', NUL, a control character (C0,
-/// DEL, C1), bytes
-///         that are not UTF-8, a bad escape
-const char* decode_path(std::string_view path, std::vector<std::string>& segments, bool& trailing_slash);
 
 /// nullptr when every name and value of a query decodes to UTF-8 without NUL, else what is wrong.
 const char* check_query(std::string_view query);

@@ -20,6 +20,7 @@ void Request::State::clear() {
   route = nullptr;
   captures.clear();
   secure = false;
+  forwarded_hosts.clear();
   id.clear();
   caller = Caller{};
 }
@@ -102,6 +103,17 @@ std::string Request::base_url() const {
   const auto& authority = state_.head.authority.empty() ? state_.local_authority : state_.head.authority;
   return (state_.secure ? "https://" : "http://") + authority + state_.settings.base_path;
 }
+bool Request::is_own_host(std::string_view host) const {
+  const auto own = host_of(state_.head.authority.empty() ? state_.local_authority : state_.head.authority);
+  if (ascii::iequals(host, own)) return true;
+  const auto is_host = [&](const std::string& known) { return ascii::iequals(host, known); };
+  const auto& hosts = state_.settings.hosts;
+  if (std::any_of(hosts.begin(), hosts.end(), is_host)) return true;
+  const auto& forwarded = state_.forwarded_hosts;
+  if (std::any_of(forwarded.begin(), forwarded.end(), is_host)) return true;
+  return is_loopback_name(own) && is_loopback_name(host);
+}
+
 std::string_view Request::base_path() const { return state_.settings.base_path; }
 const std::string& Request::id() const { return state_.id; }
 void Request::set_caller(Caller caller) { state_.caller = std::move(caller); }

@@ -48,6 +48,7 @@ struct Request::State {
   std::string address_text;
   std::string local_authority;  // for base_url when an HTTP/1.0 request has no Host
   bool secure = false;
+  std::vector<std::string> forwarded_hosts;  // as a trusted proxy says, without ports
   std::string id;
   Caller caller;
 

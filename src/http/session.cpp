@@ -126,6 +126,8 @@ void Session::read_client() {
   request_.address = said.client;
   request_.address_text = said.client.text();
   if (said.secure) request_.secure = *said.secure;
+  request_.forwarded_hosts =
+      read_forwarded_hosts(fields.joined("x-forwarded-host"), fields.joined("forwarded"));
 }
 
 std::optional<Session::Failure> Session::prepare() {

@@ -7,6 +7,7 @@
 #include "welkin/core/error.hpp"
 #include "welkin/core/text.hpp"
 #include "welkin/http/conditional.hpp"
+#include "welkin/http/upload_headers.hpp"
 #include "welkin/wire/multipart.hpp"
 
 namespace welkin::rest {
@@ -17,51 +18,6 @@ using http::Request;
 using http::Status;
 
 constexpr std::size_t kIdTextMax = 64;
-constexpr std::int64_t kMtimeMax = 253'402'300'799;  // the last second of the year 9999
-
-/// A body that is not simply the file would be stored as it came, to be found broken much later.
-void require_plain_body(const http::Fields& headers) {
-  const auto coding = headers.get("content-encoding");
-  if (!coding.empty() && !text::iequals(coding, "identity")) {
-    throw Error(Errc::unsupported_media_type, "content_encoding",
-                "Bodies with a content coding are not stored");
-  }
-  if (headers.has("content-range")) {  // RFC 9110 §14.5: a part must not be taken for the whole
-    throw Error(Errc::invalid, "content_range", "Content-Range is not supported here; send the whole file");
-  }
-}
-
-/// Seconds since 1970, perhaps with a fraction, as sync clients send it.
-std::optional<Micros> client_mtime(const http::Fields& headers) {
-  if (!headers.has("x-oc-mtime")) return std::nullopt;
-  const auto value = text::trim(headers.get("x-oc-mtime"));
-  const auto seconds = text::signed_number(value.substr(0, value.find('.')));
-  if (!seconds || *seconds < 0 || *seconds > kMtimeMax) {
-    throw Error(Errc::invalid, "bad_mtime", "X-OC-MTime must be a time in seconds since 1970");
-  }
-  return *seconds * 1'000'000;
-}
-
-/// One SHA-256 out of a dictionary of digests: `sha-512=:...:, sha-256=:...:` (RFC 9651 §3.2, RFC 9530 §2).
-std::optional<Sha256> sha256_member(std::string_view field) {
-  std::optional<Sha256> found;
-  for (const auto part : text::split(field, ',')) {
-    const auto member = text::trim(part);
-    const auto equals = member.find('=');
-    if (equals == std::string_view::npos || member.substr(0, equals) != "sha-256") continue;
-    auto value = member.substr(equals + 1);
-    value = value.substr(0, value.find(';'));  // parameters mean nothing here
-    const bool framed = value.size() >= 2 && value.front() == ':' && value.back() == ':';
-    const auto bytes = framed ? text::from_base64(value.substr(1, value.size() - 2)) : std::nullopt;
-    if (!bytes || bytes->size() != std::tuple_size_v<Sha256>) {
-      throw Error(Errc::invalid, "bad_digest", "The digest must be sha-256=:<base64 of 32 bytes>:");
-    }
-    found.emplace();
-    std::transform(bytes->begin(), bytes->end(), found->begin(),
-                   [](std::byte b) { return std::to_integer<std::uint8_t>(b); });
-  }
-  return found;
-}
 
 std::vector<std::string> bare_tags(const http::EtagList& list, bool strong_only) {
   std::vector<std::string> out;
@@ -145,16 +101,21 @@ files::Expect expectation(const http::Fields& headers) {
 }
 
 std::optional<Sha256> declared_digest(const http::Fields& headers) {
-  const auto representation = sha256_member(headers.joined("repr-digest"));
-  const auto content = sha256_member(headers.joined("content-digest"));
-  if (representation && content && *representation != *content) {
-    throw Error(Errc::invalid, "digest_mismatch", "Repr-Digest and Content-Digest differ");
+  std::optional<Sha256> found;
+  for (const auto& declared : http::declared_digests(headers)) {
+    if (declared.algorithm != "sha-256") continue;
+    Sha256 value;
+    std::transform(declared.value.begin(), declared.value.end(), value.begin(),
+                   [](std::byte b) { return std::to_integer<std::uint8_t>(b); });
+    if (found && *found != value)
+      throw Error(Errc::invalid, "digest_mismatch", "Repr-Digest and Content-Digest differ");
+    found = value;
   }
-  return representation ? representation : content;
+  return found;
 }
 
 Task<> receive_raw(const Services& services, Request& rq, Reply& rp, files::Target target) {
-  require_plain_body(rq.headers());
+  http::require_plain_body(rq.headers());
   if (text::lower(rq.header("content-type")).starts_with("multipart/form-data")) {
     throw Error(Errc::unsupported_media_type, "form_body", "Send the file itself as the body, not a form");
   }
@@ -162,7 +123,7 @@ Task<> receive_raw(const Services& services, Request& rq, Reply& rp, files::Targ
   options.target = std::move(target);
   options.size_hint = rq.content_length();
   options.mime_type = rq.header("content-type");
-  options.modified_at = client_mtime(rq.headers());
+  options.modified_at = http::client_mtime(rq.headers());
   options.expect = expectation(rq.headers());
   options.sha256 = declared_digest(rq.headers());
   const bool has_mtime = options.modified_at.has_value();
@@ -177,7 +138,7 @@ Task<> receive_raw(const Services& services, Request& rq, Reply& rp, files::Targ
 }
 
 Task<> receive_form(const Services& services, Request& rq, Reply& rp) {
-  require_plain_body(rq.headers());
+  http::require_plain_body(rq.headers());
   allow_upload(rq, services.config);
   wire::MultipartReader form(rq, rq.headers().joined("content-type"));
   NodeId folder;

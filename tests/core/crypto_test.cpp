@@ -25,6 +25,22 @@ TEST(Sha256, StreamEqualsWholeAndStartsAnew) {
   }
 }
 
+TEST(DigestStream, KnownAnswers) {  // RFC 1321, FIPS 180-4
+  const std::pair<Digest, const char*> kAnswers[] = {
+      {Digest::md5, "900150983cd24fb0d6963f7d28e17f72"},
+      {Digest::sha1, "a9993e364706816aba3e25717850c26c9cd0d89d"},
+      {Digest::sha256, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
+      {Digest::sha512,
+       "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c23a3feebbd"
+       "454d4423643ce80e2a9ac94fa54ca49f"}};
+  for (const auto& [kind, answer] : kAnswers) {
+    DigestStream stream(kind);
+    stream.update(as_bytes("a"));
+    stream.update(as_bytes("bc"));
+    EXPECT_EQ(text::hex(stream.finish()), answer);
+  }
+}
+
 TEST(Hmac, KnownAnswer) {  // RFC 4231 case 2
   EXPECT_EQ(hex(hmac_sha256(as_bytes("Jefe"), as_bytes("what do ya want for nothing?"))),
             "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");

@@ -164,13 +164,11 @@ TEST_F(DavGet, GuessingIsLockedOut) {
 
 TEST_F(DavGet, OtherMethodsAreNotThere) {
   server.file(alice, home, "a.txt", "x");
-  for (const char* method : {"PUT", "POST", "DELETE", "PROPPATCH", "MKCOL", "COPY", "MOVE", "LOCK", "UNLOCK",
-                             "REPORT", "SEARCH", "PATCH", "ACL", "MKCALENDAR"}) {
+  for (const char* method : {"POST", "ACL", "MKCALENDAR", "BIND"}) {
     for (const char* path : {"/webdav", "/webdav/a.txt", "/webdav/missing"}) {
       const auto answer = dav.send(method, path);
       expect_dav_error(answer, 405, "method_not_allowed");
       EXPECT_NE(answer.header("allow").find("GET"), std::string::npos) << method << path;
-      EXPECT_EQ(answer.header("allow").find("PUT"), std::string::npos);
       EXPECT_EQ(server.nobody().send(method, path).status, 401) << method;
     }
   }

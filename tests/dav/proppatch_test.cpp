@@ -8,7 +8,8 @@ struct DavProppatch : DavTest {
   NodeId file = server.file(alice, area, "file", "hello");
   static constexpr const char* kFile = "/webdav/area/file";
 
-  wire::XmlElement value(const std::string& names, const std::string& clark_name, const std::string& path = kFile) {
+  wire::XmlElement value(const std::string& names, const std::string& clark_name,
+                         const std::string& path = kFile) {
     const auto answer = propfind(path, "0", prop(names));
     const auto& properties = answer.responses.at(0).properties;
     const auto at = properties.find(clark_name);
@@ -72,11 +73,12 @@ TEST_F(DavProppatch, AllOrNothing) {
   const auto& r = answer.responses.at(0);
   EXPECT_EQ(r.status_of("{urn:x}ok"), 424);
   EXPECT_EQ(r.status_of("getetag"), 403);
-  EXPECT_NE(answer.http.body.find("<D:error><D:cannot-modify-protected-property/></D:error>"), std::string::npos);
+  EXPECT_NE(answer.http.body.find("<D:error><D:cannot-modify-protected-property/></D:error>"),
+            std::string::npos);
   EXPECT_EQ(value("<ok xmlns='urn:x'/>", "{urn:x}ok").name, "");
   for (const std::string name :
-       {"resourcetype", "getcontentlength", "lockdiscovery", "supportedlock", "quota-used-bytes", "sync-token",
-        "current-user-principal", "owner", "resource-id"}) {
+       {"resourcetype", "getcontentlength", "lockdiscovery", "supportedlock", "quota-used-bytes",
+        "sync-token", "current-user-principal", "owner", "resource-id"}) {
     EXPECT_EQ(proppatch(kFile, set("<D:" + name + "/>")).responses.at(0).status_of(name), 403) << name;
     EXPECT_EQ(proppatch(kFile, remove("<D:" + name + "/>")).responses.at(0).status_of(name), 403) << name;
   }
@@ -84,12 +86,14 @@ TEST_F(DavProppatch, AllOrNothing) {
 
 // What Explorer writes after each upload.
 TEST_F(DavProppatch, TakesWhatWindowsSets) {
-  const auto answer = proppatch(kFile, set("<Z:Win32CreationTime>Tue, 13 May 2014 16:53:20 GMT</Z:Win32CreationTime>"
-                                           "<Z:Win32LastAccessTime>Wed, 14 May 2014 16:53:20 GMT</Z:Win32LastAccessTime>"
-                                           "<Z:Win32LastModifiedTime>Fri, 14 Jul 2017 02:40:00 GMT"
-                                           "</Z:Win32LastModifiedTime>"
-                                           "<Z:Win32FileAttributes>00000020</Z:Win32FileAttributes>"));
-  for (const auto& [name, property] : answer.responses.at(0).properties) EXPECT_EQ(property.status, 200) << name;
+  const auto answer =
+      proppatch(kFile, set("<Z:Win32CreationTime>Tue, 13 May 2014 16:53:20 GMT</Z:Win32CreationTime>"
+                           "<Z:Win32LastAccessTime>Wed, 14 May 2014 16:53:20 GMT</Z:Win32LastAccessTime>"
+                           "<Z:Win32LastModifiedTime>Fri, 14 Jul 2017 02:40:00 GMT"
+                           "</Z:Win32LastModifiedTime>"
+                           "<Z:Win32FileAttributes>00000020</Z:Win32FileAttributes>"));
+  for (const auto& [name, property] : answer.responses.at(0).properties)
+    EXPECT_EQ(property.status, 200) << name;
   const auto after = propfind(kFile, "0",
                               prop("<D:getlastmodified/><D:creationdate/><Win32FileAttributes "
                                    "xmlns='urn:schemas-microsoft-com:'/><Win32LastAccessTime "
@@ -116,16 +120,20 @@ TEST_F(DavProppatch, SetsTimesWithoutTouchingTheEtag) {
     EXPECT_EQ(got.header("last-modified"), "Fri, 14 Jul 2017 02:40:00 GMT") << named;
     EXPECT_EQ(got.header("etag"), etag);
   }
-  EXPECT_EQ(proppatch("/webdav/area/", set("<D:getlastmodified>Fri, 14 Jul 2017 02:40:00 GMT</D:getlastmodified>"))
-                .http.status,
-            207);
-  EXPECT_EQ(propfind("/webdav/area/", "0").responses.at(0).text("getlastmodified"), "Fri, 14 Jul 2017 02:40:00 GMT");
+  EXPECT_EQ(
+      proppatch("/webdav/area/", set("<D:getlastmodified>Fri, 14 Jul 2017 02:40:00 GMT</D:getlastmodified>"))
+          .http.status,
+      207);
+  EXPECT_EQ(propfind("/webdav/area/", "0").responses.at(0).text("getlastmodified"),
+            "Fri, 14 Jul 2017 02:40:00 GMT");
 }
 
 TEST_F(DavProppatch, SetsWhatElseIsLive) {
-  proppatch(kFile, set("<D:displayname>Shown &amp; told</D:displayname><D:getcontentlanguage>de</D:getcontentlanguage>"
-                       "<D:getcontenttype>Text/Markdown</D:getcontenttype>"
-                       "<executable xmlns='http://apache.org/dav/props/'>T</executable>"));
+  proppatch(
+      kFile,
+      set("<D:displayname>Shown &amp; told</D:displayname><D:getcontentlanguage>de</D:getcontentlanguage>"
+          "<D:getcontenttype>Text/Markdown</D:getcontenttype>"
+          "<executable xmlns='http://apache.org/dav/props/'>T</executable>"));
   const auto r = propfind(kFile, "0",
                           prop("<D:displayname/><D:getcontentlanguage/><D:getcontenttype/><executable "
                                "xmlns='http://apache.org/dav/props/'/>"))
@@ -137,17 +145,23 @@ TEST_F(DavProppatch, SetsWhatElseIsLive) {
   EXPECT_EQ(dav.get(kFile).status, 200) << "the name in the tree is another thing";
   proppatch(kFile, set("<D:displayname/>"));
   EXPECT_EQ(value("<D:displayname/>", "displayname").text, "file");
-  EXPECT_EQ(proppatch(kFile, set("<D:getcontenttype>no type</D:getcontenttype>")).responses.at(0).status_of("getcontenttype"),
+  EXPECT_EQ(proppatch(kFile, set("<D:getcontenttype>no type</D:getcontenttype>"))
+                .responses.at(0)
+                .status_of("getcontenttype"),
             409);
   // rclone gives the checksums back that it has read.
-  EXPECT_EQ(proppatch(kFile, set("<checksums xmlns='http://owncloud.org/ns'><checksum>SHA1:00</checksum></checksums>"))
-                .responses.at(0)
-                .status_of("{http://owncloud.org/ns}checksums"),
-            200);
+  EXPECT_EQ(
+      proppatch(kFile,
+                set("<checksums xmlns='http://owncloud.org/ns'><checksum>SHA1:00</checksum></checksums>"))
+          .responses.at(0)
+          .status_of("{http://owncloud.org/ns}checksums"),
+      200);
 }
 
 TEST_F(DavProppatch, IsBounded) {
-  const auto big = [](std::size_t bytes) { return "<big xmlns='urn:x'>" + std::string(bytes, 'x') + "</big>"; };
+  const auto big = [](std::size_t bytes) {
+    return "<big xmlns='urn:x'>" + std::string(bytes, 'x') + "</big>";
+  };
   const auto refused = proppatch(kFile, set(big(65 << 10) + "<other xmlns='urn:x'/>")).responses.at(0);
   EXPECT_EQ(refused.status_of("{urn:x}big"), 507);
   EXPECT_EQ(refused.status_of("{urn:x}other"), 424);
@@ -156,11 +170,13 @@ TEST_F(DavProppatch, IsBounded) {
   for (int i = 0; i < 1000; ++i) many += "<p" + std::to_string(i) + " xmlns='urn:x'/>";
   const auto answer = proppatch(kFile, set(many));
   EXPECT_TRUE(answer.http.body.find("507") != std::string::npos || answer.http.status >= 400);
-  EXPECT_EQ(server.number("select count(*) from node_properties where node_id = " + std::to_string(file.value)), 1);
+  EXPECT_EQ(
+      server.number("select count(*) from node_properties where node_id = " + std::to_string(file.value)), 1);
   int stored = 1;  // four more of 60 KiB do not fit into 256 KiB
   for (int i = 0; i < 4; ++i) {
     const auto name = "big" + std::to_string(i);
-    const auto one = proppatch(kFile, set("<" + name + " xmlns='urn:x'>" + std::string(60 << 10, 'x') + "</" + name + ">"));
+    const auto one = proppatch(
+        kFile, set("<" + name + " xmlns='urn:x'>" + std::string(60 << 10, 'x') + "</" + name + ">"));
     const auto status = one.responses.at(0).status_of("{urn:x}" + name);
     if (status == 200) ++stored;
     EXPECT_TRUE(status == 200 || status == 507) << status;
@@ -178,9 +194,10 @@ TEST_F(DavProppatch, AnswersMinimallyWhenAsked) {
 }
 
 TEST_F(DavProppatch, RefusesBodiesThatAreNone) {
-  for (const std::string body : {"", "<D:propertyupdate xmlns:D='DAV:'/>", "<D:propfind xmlns:D='DAV:'/>", "x",
-                                 "<D:propertyupdate xmlns:D='DAV:'><D:set/></D:propertyupdate>",
-                                 "<D:propertyupdate xmlns:D='DAV:'><D:set><D:prop/></D:set></D:propertyupdate>"}) {
+  for (const std::string body :
+       {"", "<D:propertyupdate xmlns:D='DAV:'/>", "<D:propfind xmlns:D='DAV:'/>", "x",
+        "<D:propertyupdate xmlns:D='DAV:'><D:set/></D:propertyupdate>",
+        "<D:propertyupdate xmlns:D='DAV:'><D:set><D:prop/></D:set></D:propertyupdate>"}) {
     EXPECT_EQ(dav.send("PROPPATCH", kFile, {}, body).status, 400) << body;
   }
   EXPECT_EQ(proppatch("/webdav/area/missing", set("<a xmlns='urn:x'/>")).http.status, 404);
@@ -192,7 +209,8 @@ TEST_F(DavProppatch, ObeysLocksAndConditions) {
   const auto one = set("<a xmlns='urn:x'>1</a>");
   const auto refused = proppatch(kFile, one);
   EXPECT_EQ(refused.http.status, 423) << "also its own user's, without the token";
-  EXPECT_NE(refused.http.body.find("<D:lock-token-submitted><D:href>/webdav/area/file</D:href>"), std::string::npos)
+  EXPECT_NE(refused.http.body.find("<D:lock-token-submitted><D:href>/webdav/area/file</D:href>"),
+            std::string::npos)
       << refused.http.body;
   const auto token = "(<" + files::lock_token_uri(lock.token) + ">)";
   EXPECT_EQ(proppatch(kFile, one, {{"If", token}}).http.status, 207);

@@ -10,9 +10,11 @@ using Strings = std::vector<std::string>;
 struct DavSync : DavTest {
   static constexpr const char* kFolder = "/webdav/area/";
 
-  static std::string body(const std::string& token, const std::string& level = "1", const std::string& more = "") {
-    return "<D:sync-collection xmlns:D='DAV:'><D:sync-token>" + token + "</D:sync-token><D:sync-level>" + level +
-           "</D:sync-level>" + more + "<D:prop><D:getetag/><D:resourcetype/></D:prop></D:sync-collection>";
+  static std::string body(const std::string& token, const std::string& level = "1",
+                          const std::string& more = "") {
+    return "<D:sync-collection xmlns:D='DAV:'><D:sync-token>" + token + "</D:sync-token><D:sync-level>" +
+           level + "</D:sync-level>" + more +
+           "<D:prop><D:getetag/><D:resourcetype/></D:prop></D:sync-collection>";
   }
   static std::string limit(int n) {
     return "<D:limit><D:nresults>" + std::to_string(n) + "</D:nresults></D:limit>";
@@ -32,7 +34,8 @@ TEST_F(DavSync, ListsAllWithoutAToken) {
   EXPECT_FALSE(one.sync_token.empty());
   EXPECT_EQ(report(body("", "infinite")).responses.size(), 3u);
   EXPECT_TRUE(one.http.body.ends_with("</D:sync-token></D:multistatus>")) << "the token comes last";
-  EXPECT_EQ(propfind(kFolder, "0", prop("<D:sync-token/>")).responses.at(0).text("sync-token"), one.sync_token);
+  EXPECT_EQ(propfind(kFolder, "0", prop("<D:sync-token/>")).responses.at(0).text("sync-token"),
+            one.sync_token);
 }
 
 TEST_F(DavSync, TellsExactlyWhatHasChanged) {
@@ -58,15 +61,17 @@ TEST_F(DavSync, TellsExactlyWhatHasChanged) {
                                    "/webdav/area/new%20name"}));
   EXPECT_EQ(next.at("/webdav/area/gone").status, 404);
   EXPECT_EQ(next.at("/webdav/area/old%20name").status, 404);
-  EXPECT_EQ(next.at("/webdav/area/new%20name").text("getetag"), dav.get("/webdav/area/new%20name").header("etag"));
+  EXPECT_EQ(next.at("/webdav/area/new%20name").text("getetag"),
+            dav.get("/webdav/area/new%20name").header("etag"));
   EXPECT_TRUE(report(body(next.sync_token)).responses.empty());
 }
 
 TEST_F(DavSync, RefusesTokensThatAreNone) {
   const auto other = report(body(""), {}, "/webdav/").sync_token;
-  for (const std::string token : {std::string("x"), std::string("urn:welkin:sync:"), std::string("urn:welkin:sync:zz"),
-                                  std::string("urn:welkin:sync:1-2-3-4"), std::string("http://example.com/ns/sync/1"),
-                                  other, report(body("")).sync_token + "/!!"}) {
+  for (const std::string token :
+       {std::string("x"), std::string("urn:welkin:sync:"), std::string("urn:welkin:sync:zz"),
+        std::string("urn:welkin:sync:1-2-3-4"), std::string("http://example.com/ns/sync/1"), other,
+        report(body("")).sync_token + "/!!"}) {
     const auto answer = report(body(token));
     EXPECT_EQ(answer.http.status, 403) << token << answer.http.body;
     EXPECT_NE(answer.http.body.find("<D:valid-sync-token/>"), std::string::npos) << answer.http.body;

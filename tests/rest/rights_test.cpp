@@ -54,7 +54,7 @@ struct Request {
 };
 
 /// One row: what each subject gets for an object in the folder that was granted to him. u 401, n 404, f 403,
-/// o 2xx.
+/// c 409 for a missing parent, o 2xx, ? any other.
 struct Row {
   const char* route;     // name in the router's table; behind '/' a second way to call it
   const char* expected;  // one letter a subject, in their order
@@ -69,11 +69,30 @@ Request get_folder(const Things& t, const char* rest) {
   return {"GET", "/api/folders/" + t.folder + rest, "", {}};
 }
 
+constexpr const char* kSyncBody =
+    "<D:sync-collection "
+    "xmlns:D='DAV:'><D:sync-token/><D:sync-level>1</D:sync-level><D:prop/></D:sync-collection>";
+constexpr const char* kPropertyUpdate =
+    "<D:propertyupdate xmlns:D='DAV:'><D:set><D:prop><x xmlns='urn:x'/></D:prop></D:set></D:propertyupdate>";
+std::string search_body(const std::string& scope) {
+  return "<D:searchrequest "
+         "xmlns:D='DAV:'><D:basicsearch><D:select><D:prop/></D:select><D:from><D:scope><D:href>" +
+         scope + "</D:href></D:scope></D:from></D:basicsearch></D:searchrequest>";
+}
+
 std::string dav_path(const Things& t, Subject subject) {
   if (subject == kFolderPassword) return "/webdav/" + t.dav;  // his root is the folder
   if (subject == kOwner || subject == kReadOnlyPassword) return "/webdav/area/" + t.dav;
   return "/webdav/mounted/" + t.dav;
 }
+
+std::string dav_folder(const Things& t, Subject subject) {
+  const auto path = dav_path(t, subject);
+  return path.substr(0, path.rfind('/') + 1);
+}
+
+constexpr const char* kLockInfo =
+    "<lockinfo xmlns='DAV:'><lockscope><exclusive/></lockscope><locktype><write/></locktype></lockinfo>";
 
 //                                  nobody, stranger, viewer, contributor, editor, owner, group, expired, r/o
 //                                  pw, folder pw, member
@@ -82,6 +101,14 @@ constexpr const char* kCreates = "unfoooonfof";
 constexpr const char* kUpdates = "unffooonfof";
 constexpr const char* kDeletes = "unffooonfof";
 constexpr const char* kOwn = "uoooooooooo";
+constexpr const char* kDavPatchesRoot = "uooooooofoo";
+// By path, a folder that is hidden is a parent that is missing: 409.
+constexpr const char* kDavCreates = "ucfoooocfof";
+constexpr const char* kDavUpdates = "ucffooocfof";
+constexpr const char* kDavRoot = "uffffffffff";        // the root is not to be written or deleted
+constexpr const char* kDavOther = "uncccccnccc";       // reached, and then there is nothing to do
+constexpr const char* kDavUnlockRoot = "ucccccccccc";  // no such lock
+constexpr const char* kDavReached = "u??????????";     // the same for everybody's own root
 
 const Row kRows[] = {
     {"folders.create", kCreates, true,
@@ -157,9 +184,65 @@ const Row kRows[] = {
     {"dav.propfind", kReads, true,
      [](const Things& t, Subject s) { return Request{"PROPFIND", dav_path(t, s), "", {{"Depth", "0"}}}; }},
     {"dav.propfind/folder", kReads, true,
+     [](const Things& t, Subject s) { return Request{"PROPFIND", dav_folder(t, s), "", {{"Depth", "1"}}}; }},
+    {"dav.report", kReads, true,
+     [](const Things& t, Subject s) { return Request{"REPORT", dav_folder(t, s), kSyncBody, {}}; }},
+    {"dav.report_root", kOwn, false,
+     [](const Things&, Subject) { return Request{"REPORT", "/webdav", kSyncBody, {}}; }},
+    {"dav.search", kReads, true,
      [](const Things& t, Subject s) {
-       const auto path = dav_path(t, s);
-       return Request{"PROPFIND", path.substr(0, path.rfind('/')), "", {{"Depth", "1"}}};
+       return Request{"SEARCH", dav_folder(t, s), search_body(dav_folder(t, s)), {}};
+     }},
+    {"dav.search/scope", kReads, true,
+     [](const Things& t, Subject s) {
+       return Request{"SEARCH", "/webdav", search_body(dav_folder(t, s)), {}};
+     }},
+    {"dav.search_root", kOwn, false,
+     [](const Things&, Subject) { return Request{"SEARCH", "/webdav", search_body("/webdav/"), {}}; }},
+    {"dav.proppatch", kUpdates, true,
+     [](const Things& t, Subject who) -> Request {
+       return {"PROPPATCH", dav_path(t, who), kPropertyUpdate, {}};
+     }},
+    {"dav.proppatch_root", kDavPatchesRoot, false,
+     [](const Things&, Subject) -> Request { return {"PROPPATCH", "/webdav", kPropertyUpdate, {}}; }},
+    {"dav.put", kDavUpdates, true,
+     [](const Things& t, Subject who) -> Request { return {"PUT", dav_path(t, who), "x", {}}; }},
+    {"dav.put/new", kDavCreates, true,
+     [](const Things& t, Subject who) -> Request { return {"PUT", dav_path(t, who) + ".new", "x", {}}; }},
+    {"dav.put_root", kDavRoot, false,
+     [](const Things&, Subject) -> Request { return {"PUT", "/webdav", "x", {}}; }},
+    {"dav.patch", kUpdates, true,
+     [](const Things& t, Subject who) -> Request {
+       return {"PATCH",
+               dav_path(t, who),
+               "x",
+               {{"Content-Type", "application/x-sabredav-partialupdate"}, {"X-Update-Range", "append"}}};
+     }},
+    {"dav.patch_root", kDavReached, false,
+     [](const Things&, Subject) -> Request { return {"PATCH", "/webdav", "x", {}}; }},
+    {"dav.delete", kDeletes, true,
+     [](const Things& t, Subject who) -> Request { return {"DELETE", dav_path(t, who), "", {}}; }},
+    {"dav.delete_root", kDavRoot, false,
+     [](const Things&, Subject) -> Request { return {"DELETE", "/webdav", "", {}}; }},
+    {"dav.mkcol", kDavCreates, true,
+     [](const Things& t, Subject who) -> Request { return {"MKCOL", dav_path(t, who) + ".new", "", {}}; }},
+    {"dav.mkcol_root", kDavReached, false,
+     [](const Things&, Subject) -> Request { return {"MKCOL", "/webdav", "", {}}; }},
+    {"dav.lock", kDavUpdates, true,
+     [](const Things& t, Subject who) -> Request { return {"LOCK", dav_path(t, who), kLockInfo, {}}; }},
+    {"dav.lock/new", kDavCreates, true,
+     [](const Things& t, Subject who) -> Request {
+       return {"LOCK", dav_path(t, who) + ".new", kLockInfo, {}};
+     }},
+    {"dav.lock_root", kDavReached, false,
+     [](const Things&, Subject) -> Request { return {"LOCK", "/webdav", "", {}}; }},
+    {"dav.unlock", kDavOther, true,
+     [](const Things& t, Subject who) -> Request {
+       return {"UNLOCK", dav_path(t, who), "", {{"Lock-Token", "<urn:x>"}}};
+     }},
+    {"dav.unlock_root", kDavUnlockRoot, false,
+     [](const Things&, Subject) -> Request {
+       return {"UNLOCK", "/webdav", "", {{"Lock-Token", "<urn:x>"}}};
      }},
     {"dav.get_root", kOwn, false,
      [](const Things&, Subject) -> Request { return {"GET", "/webdav", "", {}}; }},
@@ -173,7 +256,7 @@ const Row kRows[] = {
 
 char letter(int status) {
   if (status >= 200 && status < 300) return 'o';
-  return status == 401 ? 'u' : status == 403 ? 'f' : status == 404 ? 'n' : '?';
+  return status == 401 ? 'u' : status == 403 ? 'f' : status == 404 ? 'n' : status == 409 ? 'c' : '?';
 }
 
 struct Rights : ::testing::Test {
@@ -269,7 +352,7 @@ char expected(const Row& row, Subject who, Object object) {
   const bool sees_the_drive = who == kOwner || who == kReadOnlyPassword || who == kMember;
   // By path, what is not in the granted folder has no name there.
   if (object == Object::foreign && sees_the_drive && !dav) return shared;
-  return 'n';
+  return row.expected == kDavCreates || row.expected == kDavUpdates ? 'c' : 'n';
 }
 
 TEST_F(Rights, EveryRouteForEverySubjectOnEveryObject) {
@@ -326,7 +409,7 @@ TEST_F(Rights, EveryRouteSaysWhoMayReachIt) {
       EXPECT_TRUE(by_password == 401 || by_password == 403) << route.name << by_password;
     }
   }
-  EXPECT_GE(checked, std::size(kRows) - 6);
+  EXPECT_GE(checked, std::size(kRows) - 8);
 }
 
 TEST_F(Rights, AreTakenAwayAtOnce) {

@@ -36,4 +36,22 @@ class Sha256Stream {
   void* context_;
 };
 
+/// What clients announce of a body beside SHA-256. The first two protect against accidents only.
+enum class Digest : std::uint8_t { md5, sha1, sha256, sha512 };
+
+/// Running digest of any of these kinds.
+class DigestStream {
+ public:
+  explicit DigestStream(Digest kind);
+  ~DigestStream();
+  DigestStream(const DigestStream&) = delete;
+  DigestStream& operator=(const DigestStream&) = delete;
+  void update(ByteView bytes);
+  /// Call once, at the end.
+  Bytes finish();
+
+ private:
+  void* context_;
+};
+
 }  // namespace welkin::crypto

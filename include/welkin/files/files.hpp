@@ -104,6 +104,15 @@ std::string require_name(std::string_view name, Kind kind);
 /// octet-stream.
 std::string choose_mime_type(std::string_view client_type, ByteView head, std::string_view name);
 
+/// What a path leads to, for writes: as far as it is there and may be known.
+struct Located {
+  std::optional<Node> node;    // readable
+  std::optional<Node> parent;  // the folder (never a file) that has or would have it; readable, or open to
+                               // new files; unset for the caller's start
+  std::string name;       // the last, NFC; "" for the caller's start
+  bool is_mount = false;  // the name is the caller's own mount of `node`, not the node's own
+};
+
 class Files;
 class Browse;      // welkin/files/browse.hpp
 class ChangeLog;   // welkin/files/changes.hpp
@@ -146,6 +155,8 @@ class Files {
   /// Walks names from the root of the caller's drive (or his folder limit, or his link), through mounts.
   /// @throws Error not_found
   Task<Node> by_path(Caller caller, std::vector<std::string> names);
+  /// The same for writes, which also need the folder of what is not there. @throws Error invalid `bad_name`
+  Task<Located> locate(Caller caller, std::vector<std::string> names);
   /// The chain from the drive's root (or the highest readable node) down to the node itself.
   Task<std::vector<Node>> ancestors(Caller caller, NodeId id);
   /// "/a/b" from the drive's root; "" where the caller may not see the way.

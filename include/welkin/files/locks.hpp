@@ -15,6 +15,7 @@
 namespace welkin::files {
 
 struct UploadRoom;
+using LockToken = db::Uuid;
 
 /// A write lock (RFC 4918 §6, §7): binds everybody who does not submit its token, its own user too. It sits
 /// on one node and covers it, with `infinite` everything below, also what is made there later; on a folder it
@@ -27,6 +28,7 @@ struct Lock {
   bool mine = false;       // the caller's; only then may he see or use the token
   bool exclusive = true;
   bool infinite = false;
+  bool on_folder = false;     // what `root` is
   std::string owner_xml;      // as the client sent it
   std::uint32_t seconds = 0;  // the length last granted
   Micros expires_at = 0;

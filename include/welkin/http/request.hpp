@@ -68,6 +68,10 @@ class Request : public ByteSource {
   /// Origin and base path for links: WELKIN_BASE_URL, else scheme and Host of this request. No trailing
   /// slash.
   std::string base_url() const;
+  /// Whether `host` (without port) is a name of this server for the client: the Host of this request, what a
+  /// trusted proxy says it was (X-Forwarded-Host, Forwarded), or a configured one. On the loopback its names
+  /// are one.
+  bool is_own_host(std::string_view host) const;
   /// The configured base path, "" or "/cloud". Prefix every own href and Location with it.
   std::string_view base_path() const;
   /// Sent back as X-Request-Id; from the client if it sent a sane one (1..64 of [A-Za-z0-9._-]).

@@ -1,0 +1,20 @@
+#pragma once
+#include <optional>
+#include <string_view>
+
+#include "dav/resource.hpp"
+
+namespace welkin::dav {
+
+/// Where a request points, for writes. @throws Error 414 `name_too_long`, `path_too_long`
+Place checked_place(const http::Request& rq);
+
+/// The Destination header (RFC 4918 §10.3): an absolute URI with any scheme of HTTP and any port, because
+/// proxies change both, or a path. @throws Error invalid `bad_destination`; 502 `other_server`; forbidden
+/// `outside_webdav`; and as checked_place
+Place destination_of(const http::Request& rq);
+
+/// A URI in an If header, read the same way; nullopt when it leads nowhere of ours.
+std::optional<Place> place_of_tag(const http::Request& rq, std::string_view uri);
+
+}  // namespace welkin::dav

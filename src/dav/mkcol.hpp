@@ -1,0 +1,10 @@
+#pragma once
+#include "dav/change.hpp"
+
+namespace welkin::dav {
+
+/// MKCOL -> 201 | 405 resource-must-be-null | 409 parent_missing | 412 | 415 a body that is not understood
+/// (RFC 4918 §9.3) | 423.
+Task<> mkcol(Change& change);
+
+}  // namespace welkin::dav

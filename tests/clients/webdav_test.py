@@ -1,0 +1,251 @@
+"""Programs that people use, against the real server over WebDAV: each suite of litmus, cadaver, rclone, davfs2."""
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+here = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(here), "support"))
+import suite  # noqa: E402
+from server import Welkin  # noqa: E402
+
+NAME, PASSWORD = "ada", "a-perfectly-fine-pass-phrase"
+FULL = os.environ.get("WELKIN_TEST_FULL") == "1"
+TREE_FILES = 5000 if FULL else 2000
+SECONDS = 120  # beyond it a program hangs
+
+welkin = None
+
+
+def setUpModule():
+    global welkin
+    welkin = Welkin()
+    if welkin.user_add(NAME, password=PASSWORD).returncode:
+        raise RuntimeError("no account could be made")
+    welkin.start()
+
+
+def tearDownModule():
+    welkin.stop()
+    welkin.close()
+
+
+def url(path=""):
+    return f"http://{welkin.address}/webdav/{path}"
+
+
+def run(*words, cwd=None, stdin=None, env=None):
+    return subprocess.run(words, cwd=cwd, input=stdin, capture_output=True, text=True, timeout=SECONDS, check=False,
+                          errors="replace", env={**os.environ, "LC_ALL": "C.UTF-8", **(env or {})})
+
+
+def ask(method, path, *words):
+    """curl: (status, body)"""
+    done = run("curl", "-s", "-o", "-", "-w", "\n%{http_code}", "-u", f"{NAME}:{PASSWORD}", "-X", method, url(path), *words)
+    body, status = done.stdout.rsplit("\n", 1)
+    return int(status), body
+
+
+class Scratch(unittest.TestCase):
+    def setUp(self):
+        self.here = tempfile.mkdtemp(prefix="welkin-clients-")
+        self.addCleanup(shutil.rmtree, self.here)
+
+    def write(self, name, content):
+        path = os.path.join(self.here, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as f:
+            f.write(content)
+        return path
+
+
+class Litmus(Scratch):
+    """104 tests in five suites; none fails, none is skipped, none warns."""
+
+    def suite(self, name, count):
+        done = run("litmus", "-k", url(), NAME, PASSWORD, cwd=self.here, env={"TESTS": name, "TEST_COLOUR": "0"})
+        said = done.stdout.replace("\r", "\n")
+        wrong = [line for line in said.split("\n") if re.search(r"FAIL|SKIPPED|WARNING|warnings? were issued", line)]
+        self.assertEqual([], wrong, said)
+        self.assertIn(f"of {count} tests run: {count} passed, 0 failed. 100.0%", said)
+
+    def test_basic(self):
+        self.suite("basic", 16)
+
+    def test_copymove(self):
+        self.suite("copymove", 13)
+
+    def test_props(self):
+        self.suite("props", 30)
+
+    def test_locks(self):
+        self.suite("locks", 41)
+
+    def test_http(self):
+        self.suite("http", 4)
+
+
+class Cadaver(Scratch):
+    def cadaver(self, *commands):
+        with open(os.path.join(self.here, ".netrc"), "w", encoding="utf-8") as f:
+            f.write(f"machine 127.0.0.1 login {NAME} password {PASSWORD}\n")
+        os.chmod(f.name, 0o600)
+        done = run("cadaver", url(), cwd=self.here, stdin="\n".join(commands) + "\nquit\n", env={"HOME": self.here})
+        said = done.stdout + done.stderr
+        self.assertNotIn("failed", said)
+        self.assertNotIn("Could not", said)
+        return said
+
+    def test_a_session(self):
+        self.write("one.txt", b"from cadaver\n")
+        said = self.cadaver(
+            "mkcol cadaver", "cd cadaver", "put one.txt", "ls", "lock one.txt", "discover one.txt", "unlock one.txt",
+            "propset one.txt colour blue", "propget one.txt colour", "propdel one.txt colour", "copy one.txt two.txt",
+            "move two.txt three.txt", "chexec + three.txt", "get three.txt back.txt", "delete one.txt", "delete three.txt",
+            "cd ..", "rmcol cadaver")
+        self.assertIn("blue", said)
+        self.assertIn("one.txt", said)
+        with open(os.path.join(self.here, "back.txt"), "rb") as f:
+            self.assertEqual(b"from cadaver\n", f.read())
+        self.assertEqual(404, ask("GET", "cadaver/")[0])
+
+
+def some_of_usr_share_doc(into, count):
+    """Real names and real contents, so many files of them. Links and what is too large are left out."""
+    taken = 0
+    for folder, _, names in sorted(os.walk("/usr/share")):
+        for name in sorted(names):
+            source = os.path.join(folder, name)
+            if os.path.islink(source) or not os.path.isfile(source) or os.path.getsize(source) > 200_000:
+                continue
+            target = into + folder[len("/usr/share"):]
+            os.makedirs(target, exist_ok=True)
+            shutil.copyfile(source, os.path.join(target, name))
+            taken += 1
+            if taken == count:
+                return taken
+    return taken
+
+
+def digests(top):
+    found = {}
+    for folder, _, names in os.walk(top):
+        for name in names:
+            path = os.path.join(folder, name)
+            with open(path, "rb") as f:
+                found[os.path.relpath(path, top)] = hashlib.sha256(f.read()).hexdigest()
+    return found
+
+
+class Rclone(Scratch):
+    def setUp(self):
+        super().setUp()
+        obscured = run("rclone", "obscure", PASSWORD).stdout.strip()
+        with open(os.path.join(self.here, "rclone.conf"), "w", encoding="utf-8") as f:
+            for vendor in ("other", "owncloud"):
+                f.write(f"[{vendor}]\ntype = webdav\nurl = {url()}\nvendor = {vendor}\nuser = {NAME}\npass = {obscured}\n")
+
+    def rclone(self, *words, stdin=None, fine=True):
+        done = run("rclone", "--config", os.path.join(self.here, "rclone.conf"), "--retries", "1", "--low-level-retries", "1",
+                   "--transfers", "8", "--checkers", "8", *words, stdin=stdin)
+        if fine:
+            self.assertEqual(0, done.returncode, done.stderr[-3000:])
+        return done
+
+    def test_a_tree_goes_up_is_checked_renamed_copied_and_deleted(self):
+        source = os.path.join(self.here, "tree")
+        self.assertEqual(TREE_FILES, some_of_usr_share_doc(source, TREE_FILES))
+        self.rclone("copy", source, "other:tree")
+        self.rclone("check", "--download", source, "other:tree")
+        self.rclone("moveto", "other:tree", "other:renamed tree")
+        self.assertEqual(404, ask("GET", "tree/")[0])
+        self.assertEqual(201, ask("COPY", "renamed%20tree/", "-H", "Destination: " + url("copied/"))[0])
+        back = os.path.join(self.here, "back")
+        self.rclone("copy", "other:copied", back)
+        self.assertEqual(digests(source), digests(back))
+        self.rclone("purge", "other:copied")
+        self.assertEqual(404, ask("GET", "copied/")[0])
+        self.rclone("check", source, "other:renamed tree")
+        self.rclone("purge", "other:renamed tree")
+
+    def test_sync_with_hashes_and_times(self):
+        source = os.path.join(self.here, "s")
+        old = 1_500_000_000
+        for name, content in (("a b.txt", b"one"), ("é/ü.bin", bytes(range(256)) * 500), ("empty", b"")):
+            os.utime(self.write("s/" + name, content), (old, old))
+        self.rclone("sync", source, "owncloud:s")
+        listed = self.rclone("lsl", "owncloud:s").stdout
+        self.assertEqual(3, listed.count("2017-07-14 02:40:00"), listed)
+        self.rclone("check", source, "owncloud:s")
+        os.remove(os.path.join(source, "empty"))
+        self.write("s/a b.txt", b"changed")
+        self.rclone("sync", source, "owncloud:s")
+        self.rclone("check", source, "owncloud:s")
+        self.assertNotIn("empty", self.rclone("lsf", "-R", "owncloud:s").stdout)
+        self.rclone("rcat", "owncloud:s/streamed", stdin="through a pipe")
+        self.assertEqual("a pipe", self.rclone("cat", "--offset", "8", "owncloud:s/streamed").stdout)
+        self.rclone("copyto", "owncloud:s/streamed", "owncloud:s/copy")
+        self.rclone("moveto", "owncloud:s/copy", "owncloud:s/moved")
+        self.assertEqual("through a pipe", self.rclone("cat", "owncloud:s/moved").stdout)
+        self.assertIn("Used", self.rclone("about", "owncloud:").stdout)
+        self.rclone("purge", "owncloud:s")
+
+
+class Davfs(Scratch):
+    def setUp(self):
+        super().setUp()
+        if os.geteuid() != 0 or not os.path.exists("/dev/fuse"):
+            self.skipTest("a mount needs root and /dev/fuse")
+        self.mount_point = os.path.join(self.here, "mnt")
+        os.mkdir(self.mount_point)
+        self.write("conf", f"ask_auth 0\nuse_locks 1\nbuf_size 128\ndelay_upload 0\nsecrets {self.here}/secrets\n"
+                           f"cache_dir {self.here}/cache\n".encode())
+        os.mkdir(os.path.join(self.here, "cache"))
+        self.write("secrets", f"{url()} {NAME} {PASSWORD}\n".encode())
+        os.chmod(os.path.join(self.here, "secrets"), 0o600)
+
+    def mount(self):
+        done = run("mount.davfs", url(), self.mount_point, "-o", f"conf={self.here}/conf")
+        if done.returncode or not os.path.ismount(self.mount_point):
+            self.skipTest("davfs2 cannot mount here: " + done.stderr.strip()[-200:])
+
+    def umount(self):
+        return run("umount.davfs", self.mount_point)
+
+    def test_a_mount(self):
+        self.mount()
+        self.addCleanup(self.umount)
+        here = self.mount_point
+        os.mkdir(f"{here}/davfs")
+        with open(f"{here}/davfs/a b.txt", "w", encoding="utf-8") as f:
+            f.write("one\n")
+        with open(f"{here}/davfs/a b.txt", "a", encoding="utf-8") as f:
+            f.write("two\n")
+        with open(f"{here}/davfs/early", "w", encoding="utf-8") as f:
+            f.write("x")
+        os.rename(f"{here}/davfs/early", f"{here}/davfs/late")
+        with open(f"{here}/davfs/gone", "w", encoding="utf-8") as f:
+            f.write("x")
+        os.remove(f"{here}/davfs/gone")
+        big = os.urandom(8 << 20)
+        with open(f"{here}/davfs/big", "wb") as f:
+            f.write(big)
+        self.assertEqual(["a b.txt", "big", "late"], sorted(os.listdir(f"{here}/davfs")))
+        self.assertGreater(os.statvfs(here).f_blocks, 0)
+        self.assertEqual(0, self.umount().returncode)
+        self.assertEqual((200, "one\ntwo\n"), ask("GET", "davfs/a%20b.txt"))
+        self.assertEqual((200, "x"), ask("GET", "davfs/late"))
+        self.assertEqual(404, ask("GET", "davfs/gone")[0])
+        done = subprocess.run(["curl", "-s", "-u", f"{NAME}:{PASSWORD}", url("davfs/big")], capture_output=True, check=False)
+        self.assertEqual(hashlib.sha256(big).hexdigest(), hashlib.sha256(done.stdout).hexdigest())
+        lost = [name for _, _, names in os.walk(f"{self.here}/cache") for name in names if "lost" in name]
+        self.assertEqual([], lost)
+
+
+if __name__ == "__main__":
+    suite.main()
