@@ -4,6 +4,7 @@
 #include "dav/errors.hpp"
 #include "dav/get.hpp"
 #include "dav/if_check.hpp"
+#include "dav/options.hpp"
 #include "dav/propfind.hpp"
 #include "dav/report.hpp"
 #include "dav/search.hpp"
@@ -12,10 +13,6 @@
 
 namespace welkin::dav {
 namespace {
-
-/// 200 and not 204: some clients take 204 for a failure. No DAV header is sent, because none of its classes
-/// is whole.
-Task<> options(http::Request& /*rq*/, http::Reply& rp) { return rp.send(http::Status::ok); }
 
 Task<> refuse_method(http::Request& /*rq*/, http::Reply& /*rp*/) {
   throw Error(Errc::method_not_allowed, "method_not_allowed", "This address does not take that method");
@@ -59,7 +56,16 @@ void mount(http::Router& router, const Services& services) {
   }
   mount_writes(scope, services);
 
-  const auto answer_options = wrapped(errors, authenticate_claims(services), options);
+  const auto handle_options = [services](http::Request& rq, http::Reply& rp) {
+    return options(services, rq, rp);
+  };
+  const auto claims = authenticate_claims(services);
+  router.scope({errors, claims})
+      .on({http::Method::options, "/", "dav.top_options", http::Access::open, "-", "-"}, handle_options);
+  scope.on({http::Method::propfind, "/", "dav.top_propfind", http::Access::dav, "-", "read"},
+           [services](http::Request& rq, http::Reply& rp) { return propfind_top(services, rq, rp); });
+
+  const auto answer_options = wrapped(errors, claims, handle_options);
   const auto answer_others = wrapped(errors, authenticate, refuse_method);
   router.set_fallback("/webdav", [answer_options, answer_others](http::Request& rq, http::Reply& rp,
                                                                  const std::string& allowed) {
