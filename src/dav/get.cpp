@@ -1,7 +1,7 @@
 #include "dav/get.hpp"
 
 #include "dav/folder_page.hpp"
-#include "dav/resource.hpp"
+#include "dav/location.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/core/text.hpp"
 #include "welkin/http/body.hpp"
@@ -43,7 +43,7 @@ Task<> send_file(const Services& services, Request& rq, Reply& rp, NodeId id) {
 }  // namespace
 
 Task<> get(const Services& services, Request& rq, Reply& rp) {
-  const auto place = place_of(rq);
+  const auto place = checked_place(rq);
   const auto node = co_await require_node(services, rq, place);
   if (node.is_folder()) {
     co_await send_folder(services, rq, rp, node, place);

@@ -1,11 +1,12 @@
 #include "dav/propfind.hpp"
 
 #include "dav/listing.hpp"
+#include "dav/location.hpp"
 
 namespace welkin::dav {
 
 Task<> propfind(const Services& services, http::Request& rq, http::Reply& rp) {
-  const auto place = place_of(rq);
+  const auto place = checked_place(rq);
   const auto depth = depth_of(rq).value_or(DepthHeader{Depth::infinity});
   auto preferences = preferences_of(rq);
   const auto request = read_propfind(co_await read_xml(rq));

@@ -1,6 +1,7 @@
 #include "dav/report.hpp"
 
 #include "dav/listing.hpp"
+#include "dav/location.hpp"
 #include "dav/sync_token.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/core/text.hpp"
@@ -53,7 +54,6 @@ class Sync {
       : services_(services),
         caller_(caller),
         folder_(folder),
-        place_(place),
         href_(place.href(true)),
         query_(query),
         listing_(listing) {}
@@ -122,7 +122,6 @@ class Sync {
   const Services& services_;
   const Caller& caller_;
   const files::Node& folder_;
-  const Place& place_;
   std::string href_;
   const SyncQuery& query_;
   Listing& listing_;
@@ -157,7 +156,7 @@ Task<> sync_collection(const Services& services, http::Request& rq, http::Reply&
 }  // namespace
 
 Task<> report(const Services& services, http::Request& rq, http::Reply& rp) {
-  const auto place = place_of(rq);
+  const auto place = checked_place(rq);
   const auto body = co_await read_xml(rq);
   const auto node = co_await require_node(services, rq, place);
   if (!body) refuse("A REPORT says in its body which");

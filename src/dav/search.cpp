@@ -19,6 +19,7 @@ class Found {
  public:
   void add(const files::BrowseRow& row, const std::string& folder) {
     auto& kept = kept_.emplace_back();
+    kept.number = kept_.size();
     kept.name = row.name;
     kept.type = row.mime_type;
     kept.author = row.author_name;
@@ -40,8 +41,11 @@ class Found {
                 std::vector<std::string>& hrefs) {
     std::vector<const Kept*> order;
     for (const auto& kept : kept_) order.push_back(&kept);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](const Kept* a, const Kept* b) { return query.comes_before(a->row, b->row); });
+    // Equals stay in the order they were found in: that of the deque.
+    std::sort(order.begin(), order.end(), [&](const Kept* a, const Kept* b) {
+      if (query.comes_before(a->row, b->row)) return true;
+      return a->number < b->number && !query.comes_before(b->row, a->row);
+    });
     if (query.limit && order.size() > *query.limit) order.resize(*query.limit);
     for (const auto* kept : order) {
       rows.push_back(kept->row);
@@ -53,6 +57,7 @@ class Found {
   struct Kept {
     std::string name, type, author, href;
     Bytes sha256, sha1;
+    std::size_t number = 0;
     files::BrowseRow row;
   };
   std::deque<Kept> kept_;  // where a row's views look does not move
@@ -95,7 +100,7 @@ Task<> search(const Services& services, http::Request& rq, http::Reply& rp) {
   const auto body = co_await read_xml(rq);
   if (!body) throw Error(Errc::invalid, "bad_search", "A SEARCH has a body");
   auto query = read_search(*body);
-  const auto here = place_of(rq);
+  const auto here = checked_place(rq);
   co_await require_node(services, rq, here);
   const auto scope = query.scope.empty() ? std::optional<Place>(here) : place_of_tag(rq, query.scope);
   if (!scope) throw Error(Errc::conflict, "search_scope_valid", "The scope of the search is not here");

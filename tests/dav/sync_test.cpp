@@ -68,7 +68,7 @@ TEST_F(DavSync, TellsExactlyWhatHasChanged) {
 
 TEST_F(DavSync, RefusesTokensThatAreNone) {
   const auto other = report(body(""), {}, "/webdav/").sync_token;
-  for (const std::string token :
+  for (const std::string& token :
        {std::string("x"), std::string("urn:welkin:sync:"), std::string("urn:welkin:sync:zz"),
         std::string("urn:welkin:sync:1-2-3-4"), std::string("http://example.com/ns/sync/1"), other,
         report(body("")).sync_token + "/!!"}) {
