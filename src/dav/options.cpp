@@ -28,7 +28,7 @@ Task<> options(const Services& services, http::Request& rq, http::Reply& rp) {
       allow = "OPTIONS";
     }
   }
-  rp.set("DAV", "1, 2, 3");
+  rp.set("DAV", "1, 2, 3, extended-mkcol");
   rp.set("MS-Author-Via", "DAV");  // office programs open read-only without it
   rp.set("DASL", "<DAV:basicsearch>");
   rp.set("Allow", allow);

@@ -176,4 +176,31 @@ PropertyUpdate read_property_update(const wire::XmlElement& update, bool is_fold
   return out;
 }
 
+PropertyUpdate read_mkcol(wire::XmlElement mkcol) {
+  if (!mkcol.is(kDav, "mkcol")) throw Error(Errc::invalid, "bad_mkcol", "The body is no DAV:mkcol");
+  std::optional<PropertyUpdate::Named> type;
+  bool others = false;
+  for (auto& instruction : mkcol.children) {
+    if (instruction.is(kDav, "remove"))
+      throw Error(Errc::invalid, "bad_mkcol", "A DAV:mkcol only sets properties");
+    for (auto& prop : instruction.children) {
+      std::erase_if(prop.children, [&](const wire::XmlElement& property) {
+        if (!property.is(kDav, "resourcetype")) return false;
+        const bool plain = property.children.size() == 1 && property.child(kDav, "collection") != nullptr;
+        type = {property.ns, property.name, plain ? 200 : 403, plain ? "" : "<D:valid-resourcetype/>"};
+        return true;
+      });
+      others = others || !prop.children.empty();
+    }
+  }
+  PropertyUpdate out;
+  if (others) out = read_property_update(mkcol, true);
+  if (type) {
+    out.fails = out.fails || type->status != 200;
+    out.named.push_back(std::move(*type));
+  }
+  if (out.fails) out.let_others_fall();
+  return out;
+}
+
 }  // namespace welkin::dav

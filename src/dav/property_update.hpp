@@ -27,8 +27,12 @@ struct PropertyUpdate {
   void write(wire::Multistatus& out) const;
 };
 
-/// @param update  DAV:propertyupdate, or the DAV:mkcol of RFC 5689
+/// @param update  DAV:propertyupdate
 /// @throws Error invalid `bad_propertyupdate` when it holds no instruction or a malformed one
 PropertyUpdate read_property_update(const wire::XmlElement& update, bool is_folder);
+
+/// The DAV:mkcol of RFC 5689: only DAV:set, and DAV:resourcetype says a plain collection.
+/// @throws Error invalid `bad_mkcol`, `bad_propertyupdate`
+PropertyUpdate read_mkcol(wire::XmlElement mkcol);
 
 }  // namespace welkin::dav
