@@ -74,6 +74,12 @@ Task<bool> Listing::one_folder(const Folder& folder, const Walk& walk, Walked& w
     while (!page.empty()) {
       const auto count = co_await facts_.load(page);
       for (const auto& row : page.first(count)) {
+        if (walk.deep && row.is_mount && !walk.into_mounts) {
+          out_.begin_response(folder.href, row.name, row.is_folder());
+          out_.status(403, "<D:sync-traversal-supported/>");
+          out_.end_response();
+          continue;
+        }
         if (walk.deep && row.is_folder())
           waiting_.push_back({row.id, row.rights, href_below(folder.href, row)});
         if (walk.wanted) {

@@ -24,7 +24,8 @@ class Listing {
   struct Walk {
     bool deep = false;                // folders inside are walked too, each told before its members
     std::size_t rows_max = kRowsMax;  // only counted when `deep` or set to less
-    std::string after;                // goes on behind this name; not with `deep`
+    bool into_mounts = true;  // false: of each is told that it must be synchronised by itself (RFC 6578 §3.3)
+    std::string after;        // goes on behind this name; not with `deep`
     /// Which are told; the folder they lie in by its href. Unset: all.
     std::function<bool(const files::BrowseRow&, const std::string& folder)> wanted;
     std::size_t looked_at_max = kRowsMax;  // with `wanted`

@@ -1,5 +1,7 @@
 #include "dav/report.hpp"
 
+#include <limits>
+
 #include "dav/listing.hpp"
 #include "dav/location.hpp"
 #include "dav/sync_token.hpp"
@@ -64,7 +66,8 @@ class Sync {
     Listing::Walk walk;
     walk.deep = query_.deep;
     walk.after = token.after;
-    walk.rows_max = query_.limit.value_or(kRowsMax);
+    walk.into_mounts = false;
+    walk.rows_max = query_.limit.value_or(std::numeric_limits<std::size_t>::max());
     const auto walked = co_await listing_.members(folder_.id, folder_.rights, href_, walk);
     token.after.clear();
     if (!walked.whole) {

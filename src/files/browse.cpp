@@ -36,12 +36,17 @@ struct Browse::Impl {
     while (mounts_done < mounts.size() && store::name_of(mounts[mounts_done]) <= after) ++mounts_done;
   }
 
+  void add_mount(const db::Row& row) {
+    rows.push_back(store::browse_row_of(row));
+    rows.back().is_mount = true;
+  }
+
   /// Adds the mounts that come before `name`; one that a member of the same name hides is passed over.
   void mounts_before(std::string_view name) {
     for (; mounts_done < mounts.size(); ++mounts_done) {
       const auto mount = mounts[mounts_done];
       if (store::name_of(mount) > name) return;
-      if (store::name_of(mount) < name) rows.push_back(store::browse_row_of(mount));
+      if (store::name_of(mount) < name) add_mount(mount);
     }
   }
 
@@ -82,7 +87,7 @@ Task<std::span<const BrowseRow>> Browse::next() {
     }
     s.ended = true;
     for (; s.mounts_done < s.mounts.size(); ++s.mounts_done) {
-      s.rows.push_back(store::browse_row_of(s.mounts[s.mounts_done]));
+      s.add_mount(s.mounts[s.mounts_done]);
     }
   }
   co_return std::span<const BrowseRow>(s.rows);

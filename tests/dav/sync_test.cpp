@@ -133,5 +133,24 @@ TEST_F(DavSync, SpeaksOfTreesWhenAskedTo) {
   EXPECT_TRUE(report(body(first.sync_token, "1")).find("/webdav/area/s%20b/d%20p") == nullptr);
 }
 
+// What lies in a mount changes without this folder's knowing, so it must be asked about by itself.
+TEST_F(DavSync, LeavesMountsToThemselves) {
+  const auto bob = server.user(server.fresh("bob"));
+  const auto shared = server.folder(bob, server.home(bob), "shared");
+  server.file(bob, shared, "inside", "x");
+  server.file(alice, area, "own", "x");
+  const auto node = std::to_string(shared.value), user = std::to_string(alice.id.value);
+  server.sql("insert into grants (node_id, user_id, rights) values (" + node + ", " + user + ", 1);" +
+             "update nodes set flags = flags | 1 where id = " + node + ";" +
+             "insert into mounts (user_id, parent_id, target_id, name) values (" + user + ", " +
+             std::to_string(area.value) + ", " + node + ", 'mount')");
+  const auto deep = report(body("", "infinite"));
+  EXPECT_EQ(deep.hrefs(), (Strings{"/webdav/area/mount/", "/webdav/area/own"}));
+  EXPECT_EQ(deep.at("/webdav/area/mount/").status, 403);
+  EXPECT_NE(deep.http.body.find("<D:sync-traversal-supported/>"), std::string::npos);
+  EXPECT_EQ(report(body("")).at("/webdav/area/mount/").status, 0);
+  EXPECT_EQ(report(body(""), {}, "/webdav/area/mount").hrefs(), Strings{"/webdav/area/mount/inside"});
+}
+
 }  // namespace
 }  // namespace welkin::tests

@@ -32,6 +32,7 @@ struct BrowseRow {
   ByteView sha256, sha1;                    // empty: not known, or not asked for
   std::int32_t rights = 0;
   bool has_properties = true;  // false: there are none
+  bool is_mount = false;       // it lies elsewhere, and is shown here to this caller
   std::array<char, 40> etag_text{};
   std::uint8_t etag_length = 0;
 
