@@ -143,6 +143,7 @@ Task<> sync_collection(const Services& services, http::Request& rq, http::Reply&
   Sync sync(services, caller, folder, place, query, listing);
   // What can be refused is asked for before the answer begins.
   SyncToken token = query.token;
+  const bool lists = token.is_listing();
   files::ChangePage page;
   if (!token.state.empty()) page = co_await sync.since(token.state);  // refuses what is none for this folder
   if (token.state.empty()) {
@@ -151,7 +152,7 @@ Task<> sync_collection(const Services& services, http::Request& rq, http::Reply&
   if (!place.has_slash) rp.set("Content-Location", place.path(true));
   co_await begin_multistatus(rp, preferences);
   listing.begin();
-  token = token.is_listing() ? co_await sync.list(std::move(token)) : co_await sync.changes(std::move(page));
+  token = lists ? co_await sync.list(std::move(token)) : co_await sync.changes(std::move(page));
   listing.append("<D:sync-token>" + write_sync_token(token) + "</D:sync-token>");
   co_await listing.end();
 }
