@@ -7,8 +7,10 @@
 #include "files/node_store.hpp"
 #include "files/refusals.hpp"
 #include "files/upload.hpp"
+#include "welkin/files/browse.hpp"
 #include "welkin/files/changes.hpp"
 #include "welkin/files/locks.hpp"
+#include "welkin/files/properties.hpp"
 
 namespace welkin::files {
 namespace {
@@ -46,11 +48,13 @@ struct Files::Impl {
         store(store),
         room(std::make_shared<UploadRoom>(db, store, clock)),
         locks(room),
+        properties(room),
         change_log(db) {}
   db::Db& db;
   blobs::Store& store;
   std::shared_ptr<UploadRoom> room;
   Locks locks;
+  Properties properties;
   ChangeLog change_log;
 };
 
@@ -60,6 +64,7 @@ Files::~Files() { close(); }
 
 ChangeLog& Files::change_log() { return impl_->change_log; }
 Locks& Files::locks() { return impl_->locks; }
+Properties& Files::properties() { return impl_->properties; }
 
 void Files::close() { impl_->room->cleaner.join(); }
 
@@ -104,6 +109,20 @@ Task<Page> Files::list(Caller caller, NodeId folder, ListQuery query) {
   query.limit = std::clamp(query.limit, 1, 1000);
   co_return co_await impl_->db.read(
       [&](db::Tx& tx) { return store::page(tx, caller, store::require_folder(tx, caller, folder), query); });
+}
+
+Browse Files::browse(const Caller& caller, NodeId folder, std::int32_t folder_rights,
+                     const BrowseWants& wants, std::string after) {
+  return {impl_->db, caller, folder, folder_rights, wants, std::move(after)};
+}
+
+Task<Files::DriveUse> Files::drive_use(DriveId drive) {
+  const auto use = co_await impl_->db.read([&](db::Tx& tx) { return store::drive_use(tx, drive); });
+  DriveUse out;
+  out.used_bytes = static_cast<std::uint64_t>(use.used);
+  const auto left = std::max<std::int64_t>(0, use.quota - use.used - use.reserved);
+  out.free_bytes = std::min(static_cast<std::uint64_t>(left), impl_->store.space().free_bytes);
+  co_return out;
 }
 
 Task<std::optional<Node>> Files::child(Caller caller, NodeId folder, std::string name) {

@@ -69,10 +69,26 @@ Request get_folder(const Things& t, const char* rest) {
   return {"GET", "/api/folders/" + t.folder + rest, "", {}};
 }
 
+constexpr const char* kSyncBody =
+    "<D:sync-collection "
+    "xmlns:D='DAV:'><D:sync-token/><D:sync-level>1</D:sync-level><D:prop/></D:sync-collection>";
+constexpr const char* kPropertyUpdate =
+    "<D:propertyupdate xmlns:D='DAV:'><D:set><D:prop><x xmlns='urn:x'/></D:prop></D:set></D:propertyupdate>";
+std::string search_body(const std::string& scope) {
+  return "<D:searchrequest "
+         "xmlns:D='DAV:'><D:basicsearch><D:select><D:prop/></D:select><D:from><D:scope><D:href>" +
+         scope + "</D:href></D:scope></D:from></D:basicsearch></D:searchrequest>";
+}
+
 std::string dav_path(const Things& t, Subject subject) {
   if (subject == kFolderPassword) return "/webdav/" + t.dav;  // his root is the folder
   if (subject == kOwner || subject == kReadOnlyPassword) return "/webdav/area/" + t.dav;
   return "/webdav/mounted/" + t.dav;
+}
+
+std::string dav_folder(const Things& t, Subject subject) {
+  const auto path = dav_path(t, subject);
+  return path.substr(0, path.rfind('/') + 1);
 }
 
 constexpr const char* kLockInfo =
@@ -85,6 +101,7 @@ constexpr const char* kCreates = "unfoooonfof";
 constexpr const char* kUpdates = "unffooonfof";
 constexpr const char* kDeletes = "unffooonfof";
 constexpr const char* kOwn = "uoooooooooo";
+constexpr const char* kDavPatchesRoot = "uooooooofoo";
 // By path, a folder that is hidden is a parent that is missing: 409.
 constexpr const char* kDavCreates = "ucfoooocfof";
 constexpr const char* kDavUpdates = "ucffooocfof";
@@ -163,6 +180,32 @@ const Row kRows[] = {
      }},
     {"files.trash", kDeletes, true,
      [](const Things& t, Subject) -> Request { return {"DELETE", "/api/files/" + t.file, "", {}}; }},
+    {"dav.propfind_root", kOwn, false,
+     [](const Things&, Subject) { return Request{"PROPFIND", "/webdav/", "", {{"Depth", "0"}}}; }},
+    {"dav.propfind", kReads, true,
+     [](const Things& t, Subject s) { return Request{"PROPFIND", dav_path(t, s), "", {{"Depth", "0"}}}; }},
+    {"dav.propfind/folder", kReads, true,
+     [](const Things& t, Subject s) { return Request{"PROPFIND", dav_folder(t, s), "", {{"Depth", "1"}}}; }},
+    {"dav.report", kReads, true,
+     [](const Things& t, Subject s) { return Request{"REPORT", dav_folder(t, s), kSyncBody, {}}; }},
+    {"dav.report_root", kOwn, false,
+     [](const Things&, Subject) { return Request{"REPORT", "/webdav", kSyncBody, {}}; }},
+    {"dav.search", kReads, true,
+     [](const Things& t, Subject s) {
+       return Request{"SEARCH", dav_folder(t, s), search_body(dav_folder(t, s)), {}};
+     }},
+    {"dav.search/scope", kReads, true,
+     [](const Things& t, Subject s) {
+       return Request{"SEARCH", "/webdav", search_body(dav_folder(t, s)), {}};
+     }},
+    {"dav.search_root", kOwn, false,
+     [](const Things&, Subject) { return Request{"SEARCH", "/webdav", search_body("/webdav/"), {}}; }},
+    {"dav.proppatch", kUpdates, true,
+     [](const Things& t, Subject who) -> Request {
+       return {"PROPPATCH", dav_path(t, who), kPropertyUpdate, {}};
+     }},
+    {"dav.proppatch_root", kDavPatchesRoot, false,
+     [](const Things&, Subject) -> Request { return {"PROPPATCH", "/webdav", kPropertyUpdate, {}}; }},
     {"dav.put", kDavUpdates, true,
      [](const Things& t, Subject who) -> Request { return {"PUT", dav_path(t, who), "x", {}}; }},
     {"dav.put/new", kDavCreates, true,

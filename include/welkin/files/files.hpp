@@ -114,8 +114,11 @@ struct Located {
 };
 
 class Files;
-class ChangeLog;  // welkin/files/changes.hpp
-class Locks;      // welkin/files/locks.hpp
+class Browse;      // welkin/files/browse.hpp
+class ChangeLog;   // welkin/files/changes.hpp
+class Locks;       // welkin/files/locks.hpp
+class Properties;  // welkin/files/properties.hpp
+struct BrowseWants;
 
 /// A body on its way in. Feed it, then finish; destroying it unfinished drops everything.
 class Upload {
@@ -163,6 +166,15 @@ class Files {
   ///         unprocessable `too_many_to_sort` for type and created_at above kSortedChildrenMax
   Task<Page> list(Caller caller, NodeId folder, ListQuery query);
   static constexpr std::int64_t kSortedChildrenMax = 20'000;
+  /// The members of a readable folder in byte order, see browse.hpp.
+  Browse browse(const Caller& caller, NodeId folder, std::int32_t folder_rights, const BrowseWants& wants,
+                std::string after = {});
+  struct DriveUse {
+    std::uint64_t used_bytes = 0;
+    std::uint64_t free_bytes = 0;  // what is left of the quota, or of the disk when that is less
+  };
+  /// Of a drive the caller has been shown a node of. @throws Error not_found
+  Task<DriveUse> drive_use(DriveId drive);
   /// A child by exact name; nullopt when there is none. @throws Error not_found for the folder itself
   Task<std::optional<Node>> child(Caller caller, NodeId folder, std::string name);
   /// Node, right and chunk list in one snapshot. @throws Error not_found; invalid `is_a_folder`
@@ -209,6 +221,8 @@ class Files {
   ChangeLog& change_log();
   /// Write locks, see locks.hpp. Every change above obeys them.
   Locks& locks();
+  /// What clients keep with a node, see properties.hpp.
+  Properties& properties();
 
   // --- upkeep, for the scheduler: each one bounded turn on the calling thread; true: more is waiting
   bool expire_uploads();
