@@ -57,7 +57,7 @@ bool take_mount(std::vector<std::string>& names, std::string_view root) {
   return true;
 }
 
-Reading read_uri(const http::Request& rq, std::string_view uri, Place& out) {
+Reading read_uri(const http::Request& rq, std::string_view uri, Place& out, bool to_nfc = true) {
   uri = text::trim(uri);
   if (uri.empty() || uri.size() > kUriBytesMax || uri.find_first_of("?#") != uri.npos)
     return Reading::malformed;
@@ -70,7 +70,8 @@ Reading read_uri(const http::Request& rq, std::string_view uri, Place& out) {
   if (http::decode_path(uri, out.names, out.has_slash)) return Reading::malformed;
   out.root = place_of(rq).root;
   if (!take_mount(out.names, out.root)) return Reading::outside;
-  for (auto& name : out.names) name = text::nfc(name);
+  if (to_nfc)
+    for (auto& name : out.names) name = text::nfc(name);
   return Reading::ok;
 }
 
@@ -92,6 +93,14 @@ Place destination_of(const http::Request& rq) {
       break;
   }
   return checked(std::move(place));
+}
+
+bool is_respelled(const http::Request& rq) {
+  Place place;
+  if (read_uri(rq, rq.header("destination"), place, false) != Reading::ok) return false;
+  const auto own = rq.rest();
+  if (place.names.empty() || place.names.size() != own.size()) return false;
+  return place.names.back() != own.back() && text::nfc(place.names.back()) == text::nfc(own.back());
 }
 
 std::optional<Place> place_of_tag(const http::Request& rq, std::string_view uri) {

@@ -14,6 +14,10 @@ Place checked_place(const http::Request& rq);
 /// `outside_webdav`; and as checked_place
 Place destination_of(const http::Request& rq);
 
+/// Whether Destination is the request's own place, but with its last name in another Unicode form: a rename
+/// for clients that keep both, nothing to do for this server.
+bool is_respelled(const http::Request& rq);
+
 /// A URI in an If header, read the same way; nullopt when it leads nowhere of ours.
 std::optional<Place> place_of_tag(const http::Request& rq, std::string_view uri);
 

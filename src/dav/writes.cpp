@@ -6,6 +6,7 @@
 #include "dav/proppatch.hpp"
 #include "dav/put.hpp"
 #include "dav/remove.hpp"
+#include "dav/transfer.hpp"
 
 namespace welkin::dav {
 namespace {
@@ -22,6 +23,8 @@ constexpr WriteRoute kRoutes[] = {
     {http::Method::patch, "patch", "update", patch},
     {http::Method::del, "delete", "delete", remove},
     {http::Method::mkcol, "mkcol", "create", mkcol},
+    {http::Method::copy, "copy", "read", copy},
+    {http::Method::move, "move", "delete", move},
     {http::Method::proppatch, "proppatch", "update", proppatch},
     {http::Method::lock, "lock", "update", lock},
     {http::Method::unlock, "unlock", "update", unlock},

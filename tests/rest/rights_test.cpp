@@ -105,6 +105,7 @@ constexpr const char* kDavPatchesRoot = "uooooooofoo";
 // By path, a folder that is hidden is a parent that is missing: 409.
 constexpr const char* kDavCreates = "ucfoooocfof";
 constexpr const char* kDavUpdates = "ucffooocfof";
+constexpr const char* kDavCopies = "unooooonfoo";  // to his own home
 constexpr const char* kDavRoot = "uffffffffff";        // the root is not to be written or deleted
 constexpr const char* kDavOther = "uncccccnccc";       // reached, and then there is nothing to do
 constexpr const char* kDavUnlockRoot = "ucccccccccc";  // no such lock
@@ -224,6 +225,22 @@ const Row kRows[] = {
      [](const Things& t, Subject who) -> Request { return {"DELETE", dav_path(t, who), "", {}}; }},
     {"dav.delete_root", kDavRoot, false,
      [](const Things&, Subject) -> Request { return {"DELETE", "/webdav", "", {}}; }},
+    {"dav.copy", kDavCopies, true,
+     [](const Things& t, Subject who) -> Request {
+       return {"COPY", dav_path(t, who), "", {{"Destination", "/webdav/copied"}}};
+     }},
+    {"dav.copy_root", kDavRoot, false,
+     [](const Things&, Subject) -> Request {
+       return {"COPY", "/webdav", "", {{"Destination", "/webdav/x"}}};
+     }},
+    {"dav.move", kDeletes, true,
+     [](const Things& t, Subject who) -> Request {
+       return {"MOVE", dav_path(t, who), "", {{"Destination", dav_path(t, who) + ".moved"}}};
+     }},
+    {"dav.move_root", kDavRoot, false,
+     [](const Things&, Subject) -> Request {
+       return {"MOVE", "/webdav", "", {{"Destination", "/webdav/x"}}};
+     }},
     {"dav.mkcol", kDavCreates, true,
      [](const Things& t, Subject who) -> Request { return {"MKCOL", dav_path(t, who) + ".new", "", {}}; }},
     {"dav.mkcol_root", kDavReached, false,
