@@ -527,6 +527,48 @@ CREATE FUNCTION public.now_us() RETURNS bigint
     LANGUAGE sql
     AS $$ select (extract(epoch from clock_timestamp()) * 1e6)::bigint $$;
 
+CREATE FUNCTION public.patch_properties(p_node bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, p_expect smallint, p_etags text[], p_tokens uuid[], p_set_ns text[], p_set_names text[], p_set_values text[], p_gone_ns text[], p_gone_names text[], p_mtime bigint, p_created bigint, p_mime smallint, p_count_max integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare d record; g record; n record; drive integer; etag text; total record;
+begin
+  select x.drive_id into drive from nodes x where x.id = p_node;
+  if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  d := begin_change(drive, 0, false);
+  g := gate(p_node, p_subjects, p_mask, p_limit, p_link_node, p_link_rights);
+  if not g.live or g.drive <> drive or g.rights & 1 = 0 then
+    raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  if g.rights & 8 = 0 then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
+  select x.parent_id, x.kind, x.etag_drive, x.drive_id, x.etag_seq, f.etag_seq folder_seq into n
+    from nodes x left join folders f on f.node_id = x.id where x.id = p_node;
+  etag := case when n.kind = 2 then etag_text(n.drive_id, n.folder_seq, p_node)
+               else etag_text(n.etag_drive, n.etag_seq, p_node) end;
+  if p_expect = 1 or p_expect = 3 and etag <> all (p_etags) or p_expect = 4 and etag = any (p_etags) then
+    raise exception using errcode = 'WP412', message = 'precondition_failed'; end if;
+  if is_locked(g.chain, p_node, null, drive, p_subjects, p_tokens, false) then
+    raise exception using errcode = 'WL423', message = 'locked'; end if;
+
+  delete from node_properties p using unnest(p_gone_ns, p_gone_names) w (ns, name)
+   where p.node_id = p_node and p.ns = w.ns and p.name = w.name;
+  insert into node_properties (node_id, ns, name, value)
+    select p_node, w.ns, w.name, w.value from unnest(p_set_ns, p_set_names, p_set_values) w (ns, name, value)
+    on conflict (node_id, ns, name) do update set value = excluded.value;
+  select count(*) many, coalesce(sum(octet_length(p.ns) + octet_length(p.name) + octet_length(p.value)), 0) bytes
+    into total from node_properties p where p.node_id = p_node;
+  if cardinality(p_set_names) > 0 and (total.many > p_count_max or total.bytes > 262144) then
+    raise exception using errcode = 'WQ507', message = 'too_many_properties'; end if;
+
+  update nodes set flags = case when total.many > 0 then flags | 4 else flags & ~4 end,
+                   mtime = case when p_mtime <> 0 then p_mtime else mtime end,
+                   created_at = case when p_created <> 0 then p_created else created_at end,
+                   mime = case when p_mime <> 0 and kind = 1 then p_mime else mime end
+   where id = p_node;
+  if n.kind = 2 and p_mtime <> 0 then update folders set changed_at = p_mtime where node_id = p_node; end if;
+  update folders set etag_seq = d.seq where node_id = any (case when n.kind = 2 then g.chain else g.chain[2:] end);
+  insert into changes (drive_id, seq, node_id, parent_id, op)
+    values (drive, d.seq, p_node, coalesce(n.parent_id, p_node), 4);
+end $$;
+
 CREATE FUNCTION public.prune_changes(p_drive integer, p_before_s integer, p_keep_rows integer, p_batch integer) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
@@ -590,6 +632,57 @@ begin
    where node_id = any (p_chain);
 end $$;
 
+CREATE FUNCTION public.recount_drive(p_drive integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+  perform pg_advisory_xact_lock(1, p_drive);
+  perform 1 from drives where id = p_drive for update;
+  if not found then return; end if;
+  with recursive direct as (
+      select n.parent_id id, sum(n.size)::bigint bytes from nodes n
+       where n.drive_id = p_drive and n.kind = 1 and n.parent_id is not null group by 1),
+    up as (
+      select d.id, d.bytes, 0 depth from direct d
+      union all
+      select n.parent_id, up.bytes, up.depth + 1 from up join nodes n on n.id = up.id
+       where n.parent_id is not null and up.depth < 1000),
+    truth as (select up.id, sum(up.bytes)::bigint bytes from up group by 1)
+  update folders f set bytes_below = coalesce(t.bytes, 0)
+    from nodes n left join truth t on t.id = n.id
+   where n.id = f.node_id and n.drive_id = p_drive and f.bytes_below <> coalesce(t.bytes, 0);
+  update trash t set bytes = x.bytes
+    from (select n.id, case when n.kind = 1 then n.size else f.bytes_below end bytes
+            from trash t join nodes n on n.id = t.node_id left join folders f on f.node_id = n.id
+           where n.drive_id = p_drive) x
+   where t.node_id = x.id and t.bytes <> x.bytes;
+  update drives d
+     set used_bytes = (select coalesce(sum(n.size), 0) from nodes n where n.drive_id = p_drive and n.kind = 1)
+                    + (select coalesce(sum(v.size), 0) from nodes n join versions v on v.node_id = n.id
+                        where n.drive_id = p_drive),
+         reserved_bytes = (select coalesce(sum(u.reserved), 0) from uploads u where u.drive_id = p_drive)
+   where d.id = p_drive;
+end $$;
+
+CREATE FUNCTION public.recover_node(p_node bigint) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare d record; n record;
+begin
+  select x.drive_id into n from nodes x where x.id = p_node;
+  if not found then return false; end if;
+  d := begin_change(n.drive_id, 0, true);
+  select x.drive_id, x.parent_id into n from nodes x where x.id = p_node;
+  if d.root_id is null or p_node in (d.root_id, d.trash_id) then return false; end if;
+  delete from trash where node_id = p_node;
+  update nodes set parent_id = d.root_id, name = 'recovered ' || p_node, etag_seq = d.seq, etag_drive = n.drive_id
+   where id = p_node;
+  update folders set etag_seq = d.seq, changed_at = now_us() where node_id in (p_node, d.root_id);
+  insert into changes (drive_id, seq, node_id, parent_id, op) values (n.drive_id, d.seq, p_node, d.root_id, 1)
+    on conflict do nothing;
+  return true;
+end $$;
+
 CREATE FUNCTION public.require_change(p_drive integer, p_node bigint, p_gate record, p_right integer, p_subjects bigint[], p_expect smallint, p_etags text[], p_tokens uuid[]) RETURNS void
     LANGUAGE plpgsql STABLE
     AS $$
@@ -631,6 +724,27 @@ begin
   if is_locked(g.chain, old, p_parent, g.drive, p_subjects, p_tokens, true) then
     raise exception using errcode = 'WL423', message = 'locked'; end if;
   return old;
+end $$;
+
+CREATE FUNCTION public.settle_node(p_node bigint) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare wanted integer; had integer; d record;
+begin
+  select p.drive_id, n.drive_id into wanted, had from nodes n join nodes p on p.id = n.parent_id where n.id = p_node;
+  if not found or wanted = had then return false; end if;
+  -- Lower number first, as everybody who takes two drives.
+  perform pg_advisory_xact_lock(1, least(wanted, had));
+  perform pg_advisory_xact_lock(1, greatest(wanted, had));
+  d := begin_change(wanted, 0, true);
+  with recursive below as (
+    select n.id, 0 depth from nodes n where n.id = p_node
+    union all
+    select n.id, below.depth + 1 from below join nodes n on n.parent_id = below.id where below.depth < 1000)
+  update nodes n set drive_id = wanted from (select distinct id from below) b where n.id = b.id and n.drive_id = had;
+  insert into changes (drive_id, seq, node_id, parent_id, op)
+    select wanted, d.seq, p_node, n.parent_id, 1 from nodes n where n.id = p_node on conflict do nothing;
+  return true;
 end $$;
 
 CREATE FUNCTION public.sync_head(p_folder bigint, p_user bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, OUT live boolean, OUT rights integer, OUT kind integer, OUT drive integer, OUT epoch integer, OUT number bigint, OUT seq bigint, OUT pruned_seq bigint, OUT mounts bigint) RETURNS record
@@ -910,6 +1024,14 @@ CREATE TABLE public.inline_bodies (
 )
 WITH (autovacuum_vacuum_scale_factor='0.05', toast.autovacuum_vacuum_scale_factor='0.05');
 ALTER TABLE ONLY public.inline_bodies ALTER COLUMN body SET STORAGE EXTERNAL;
+
+CREATE TABLE public.known_damage (
+    kind text NOT NULL COLLATE pg_catalog."C",
+    subject text NOT NULL COLLATE pg_catalog."C",
+    detail text NOT NULL,
+    since timestamp with time zone DEFAULT now() NOT NULL,
+    seen_at timestamp with time zone DEFAULT now() NOT NULL
+);
 
 CREATE TABLE public.links (
     id bigint NOT NULL,
@@ -1226,6 +1348,9 @@ ALTER TABLE ONLY public.identities
 ALTER TABLE ONLY public.inline_bodies
     ADD CONSTRAINT inline_bodies_pkey PRIMARY KEY (content_id);
 
+ALTER TABLE ONLY public.known_damage
+    ADD CONSTRAINT known_damage_pkey PRIMARY KEY (kind, subject);
+
 ALTER TABLE ONLY public.links
     ADD CONSTRAINT links_pkey PRIMARY KEY (id);
 
@@ -1316,6 +1441,8 @@ CREATE INDEX audit_by_time ON public.audit USING btree (at);
 CREATE INDEX chunk_gc_due ON public.chunk_gc USING btree (since) WHERE (NOT parked);
 
 CREATE UNIQUE INDEX chunks_live ON public.chunks USING btree (sha256) WHERE ((state = 0) AND (NOT quarantined));
+
+CREATE INDEX chunks_quarantined ON public.chunks USING btree (id) WHERE quarantined;
 
 CREATE INDEX content_chunks_by_chunk ON public.content_chunks USING btree (chunk_id);
 

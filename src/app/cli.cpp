@@ -103,8 +103,8 @@ int print_help(const Arguments& arguments) {
 
 std::vector<Command> all_commands() {
   std::vector<Command> out;
-  for (auto& family :
-       {server_commands(), user_commands(), app_password_commands(), config_commands(), doctor_commands()}) {
+  for (auto& family : {server_commands(), user_commands(), app_password_commands(), config_commands(),
+                       doctor_commands(), keeper_commands()}) {
     out.insert(out.end(), family.begin(), family.end());
   }
   out.push_back(

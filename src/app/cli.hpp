@@ -45,6 +45,7 @@ std::vector<Command> user_commands();          // user ...
 std::vector<Command> app_password_commands();  // app-password ...
 std::vector<Command> config_commands();        // config print
 std::vector<Command> doctor_commands();        // doctor
+std::vector<Command> keeper_commands();        // fsck, gc
 
 /// Finds the command, reads its options, runs it, and turns what it throws into one clear line and an exit
 /// code: 0 done, 1 failed, 2 the command line made no sense.

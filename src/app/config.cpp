@@ -101,6 +101,11 @@ std::vector<Setting> make_settings() {
       {"bytes", "disk_floor_bytes", &C::disk_floor_bytes,
        "uploads stop when less than this, or less than 2 % of the disk, is free", kBytes, false, 0,
        kBytesMax},
+      {"bytes", "scrub_mib_per_second", &C::scrub_mib_per_second,
+       "how fast stored bytes are read again in the background, in MiB a second; 0: not at all", kPlain,
+       false, 0, 10'000},
+      {"bytes", "scrub_days", &C::scrub_days, "stored bytes are read again after this many days", Kind::days,
+       false, 1, 3650},
 
       {"observing",
        "log_level",

@@ -123,11 +123,12 @@ void look_at_database(const Config& config, bool reset, Findings& out) {
   try {
     const CommandDatabase database(config, "doctor");
     if (reset) reset_store(config, database.url(), out);
-    const auto state = read_database_state(database.url());
+    const auto state = read_database_state(database.url(), config.gc_grace_seconds);
     out.push_back(
         {Verdict::ok, "database", config.database_url.empty() ? "the private one answers" : "answers"});
     check_database(state, config, now, out);
     check_store(config, &state, out);
+    if (state.keeping) check_keeping(*state.keeping, config, now, out);
   } catch (const std::exception& e) {
     out.push_back({Verdict::fault, "database", e.what()});
   }
@@ -155,6 +156,7 @@ Findings examine(bool reset) {
   check_data_dir(loaded.config, out);
   check_disk(loaded.config, out);
   check_tls(loaded.config, out);
+  check_left_files(loaded.config, out);
   look_at_database(loaded.config, reset, out);
   check_server(loaded.config, out);
   return out;

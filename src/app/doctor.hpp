@@ -24,6 +24,10 @@ void check_tls(const Config& config, Findings& out);
 void check_database(const DatabaseState& state, const Config& config, Micros now, Findings& out);
 /// @param state  nullptr: there is no database yet
 void check_store(const Config& config, const DatabaseState* state, Findings& out);
+/// What waits for time or for an operator: the collector, the scrub, damage, uploads.
+void check_keeping(const DatabaseState::Keeping& keeping, const Config& config, Micros now, Findings& out);
+/// What lies in spool/, quarantine/ and found/.
+void check_left_files(const Config& config, Findings& out);
 void check_server(const Config& config, Findings& out);
 
 /// The worst of them.

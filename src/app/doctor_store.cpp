@@ -22,6 +22,39 @@ constexpr db::Stmt kApplied{"doctor.applied",
 constexpr db::Stmt kStore{"doctor.store",
                           "select key, value from settings where key in ('store.id', 'store.suspect')"};
 
+constexpr db::Stmt kKeeping{"doctor.keeping", R"(
+    select (select count(*) from chunks where quarantined),
+           (select count(*) from chunks c where quarantined
+               and exists (select from content_chunks r where r.chunk_id = c.id)),
+           (select count(*) from known_damage),
+           (select count(*) from content_gc), (select count(*) from chunk_gc),
+           coalesce((select extract(epoch from now() - min(since))::bigint - $1::bigint from content_gc), 0),
+           coalesce((select extract(epoch from now() - min(since))::bigint from chunk_gc where not parked), 0),
+           (select count(*) from chunk_gc where parked),
+           (select count(*) from uploads), (select coalesce(sum(reserved), 0)::bigint from uploads),
+           coalesce((select extract(epoch from now() - min(created_at))::bigint from uploads), 0),
+           (select value from settings where key = 'scrub.finished'),
+           exists (select from settings where key = 'scrub.cursor'),
+           exists (select from settings where key = 'gc.hold_until' and value::timestamptz > now()))"};
+
+DatabaseState::Keeping read_keeping(db::Tx& tx, unsigned gc_grace_seconds) {
+  const auto rows = tx.one(kKeeping, static_cast<std::int64_t>(gc_grace_seconds));
+  const auto row = rows[0];
+  return {.quarantined = row.i64(0),
+          .quarantined_needed = row.i64(1),
+          .known_damage = row.i64(2),
+          .contents_waiting = row.i64(3),
+          .chunks_waiting = row.i64(4),
+          .waiting_seconds = std::max({std::int64_t{0}, row.i64(5), row.i64(6)}),
+          .parked = row.i64(7),
+          .uploads = row.i64(8),
+          .reserved_bytes = row.i64(9),
+          .oldest_upload_seconds = row.i64(10),
+          .scrub_finished = row.opt_str(11),
+          .scrub_running = row.boolean(12),
+          .held = row.boolean(13)};
+}
+
 bool has_table(db::Tx& tx, const char* name) {
   const auto rows = tx.exec(kHasTable, name);
   return !rows.empty() && rows[0].boolean(0);
@@ -42,9 +75,9 @@ void compare(DatabaseState& state) {
 
 }  // namespace
 
-DatabaseState read_database_state(const std::string& url) {
+DatabaseState read_database_state(const std::string& url, unsigned gc_grace_seconds) {
   db::Db db({.url = url, .connections = 1});
-  auto state = db.read_now([](db::Tx& tx) {
+  auto state = db.read_now([&](db::Tx& tx) {
     DatabaseState out;
     const auto server = tx.exec(kServer);
     out.version = server[0].i32(0);
@@ -62,6 +95,7 @@ DatabaseState read_database_state(const std::string& url) {
         (row.text(0) == "store.id" ? out.store_id : out.store_suspect) = row.str(1);
       }
     }
+    if (has_table(tx, "known_damage")) out.keeping = read_keeping(tx, gc_grace_seconds);
     return out;
   });
   db.close();

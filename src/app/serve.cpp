@@ -14,7 +14,9 @@
 #include "app/run_task.hpp"
 #include "app/signals.hpp"
 #include "app/waiting_room.hpp"
+#include "welkin/blobs/scrubber.hpp"
 #include "welkin/blobs/store.hpp"
+#include "welkin/blobs/upkeep.hpp"
 #include "welkin/core/crypto.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/core/log.hpp"
@@ -95,8 +97,8 @@ Task<std::string> what_is_wrong(db::Db& db, const blobs::Store& store) {
 }
 
 void add_jobs(jobs::Scheduler& jobs, blobs::Store& store, files::Files& files, people::People& people) {
-  jobs.every("blobs.collect", 60s, [&store] { return store.collect() > 0; });
-  jobs.every("blobs.sweep", 3600s, [&store] { return store.sweep() > 0; });
+  jobs.every(blobs::kCollectJob, 60s, [&store] { return store.collect() > 0; });
+  jobs.every(blobs::kSweepJob, 3600s, [&store] { return store.sweep() > 0; });
   jobs.every("files.expire_uploads", 300s, [&files] { return files.expire_uploads(); });
   jobs.every("files.prune_changes", 600s, [&files] { return files.change_log().prune(); });
   jobs.every("files.expire_locks", 300s, [&files] { return files.locks().expire(); });
@@ -212,12 +214,15 @@ int serve() {
   if (!config.metrics_listen.empty()) metrics_server.emplace(io, config, refresh);
   jobs::Scheduler jobs(db);
   add_jobs(jobs, store, files, people);
+  blobs::Scrubber scrubber(
+      store, {.mib_per_second = config.scrub_mib_per_second, .again_after_days = config.scrub_days});
 
   io.start();
   waiting.reset();  // it has the address
   const auto address = reachable_address(config, server.listen());
   if (metrics_server) log::info("metrics on http://{}/metrics", metrics_server->listen());
   jobs.start();
+  scrubber.start();
   lock.announce(address, !config.tls_cert.empty());
   greet(config, address, people);
 
@@ -226,6 +231,7 @@ int serve() {
   log::info("stopping");
   server.drain(std::chrono::seconds(config.shutdown_seconds));
   if (metrics_server) metrics_server->drain();
+  scrubber.stop();
   jobs.stop();
   files.close();
   people.close();

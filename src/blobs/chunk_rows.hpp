@@ -26,6 +26,7 @@ struct DoomedChunk {
   ChunkId id;
   Sha256 sha256;
   bool quarantined;
+  std::uint64_t size_bytes;
 };
 
 /// `chunk` lies at `offset` bytes of `content`.

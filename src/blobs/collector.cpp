@@ -10,6 +10,7 @@ namespace welkin::blobs {
 namespace {
 
 metrics::Counter chunks_removed("welkin_gc_chunks_removed_total", "chunk files taken from the disk");
+metrics::Counter bytes_removed("welkin_gc_bytes_removed_total", "bytes of chunk files taken from the disk");
 metrics::Counter contents_removed("welkin_gc_contents_removed_total", "contents deleted after their grace");
 metrics::Counter removals_failed("welkin_gc_removals_failed_total", "chunk files that could not be removed");
 
@@ -112,9 +113,10 @@ unsigned collect_contents(Ground& ground, std::size_t limit, unsigned grace_seco
   return deleted;
 }
 
-unsigned collect_chunks(Ground& ground, std::size_t limit) {
-  if (!ground.health.writable()) return 0;
+Collected collect_chunks(Ground& ground, std::size_t limit) {
+  if (!ground.health.writable()) return {};
   const auto doomed = doom(ground.rows, limit);
+  Collected out;
   std::vector<ChunkId> gone, stuck;
   std::vector<Area> directories;
   for (const auto& chunk : doomed) {
@@ -123,6 +125,7 @@ unsigned collect_chunks(Ground& ground, std::size_t limit) {
       continue;
     }
     gone.push_back(chunk.id);
+    out.bytes += chunk.size_bytes;
     const Area area = area_of(chunk.id);
     if (std::find(directories.begin(), directories.end(), area) == directories.end())
       directories.push_back(area);
@@ -130,12 +133,14 @@ unsigned collect_chunks(Ground& ground, std::size_t limit) {
   for (const Area area : directories) {
     if (ground.vfs.sync_dir(area) == SyncResult::ok) continue;
     ground.health.suspect("fsync of a directory failed");
-    return 0;  // the rows stay; after a repair the same chunks are due again
+    return {};  // the rows stay; after a repair the same chunks are due again
   }
   if (!gone.empty()) ground.rows.transaction([&](ChunkTx& tx) { tx.delete_dying(gone); });
   if (!stuck.empty()) ground.rows.transaction([&](ChunkTx& tx) { tx.postpone_chunks(stuck); });
   chunks_removed.add(gone.size());
-  return static_cast<unsigned>(gone.size());
+  bytes_removed.add(out.bytes);
+  out.chunks = static_cast<unsigned>(gone.size());
+  return out;
 }
 
 }  // namespace welkin::blobs

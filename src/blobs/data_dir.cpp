@@ -125,6 +125,7 @@ void DataDir::make_tree() {
   const std::string shown = path_ + "/blobs";
   make_directory(root_.get(), "spool", path_ + "/spool");
   make_directory(root_.get(), "quarantine", path_ + "/quarantine");
+  make_directory(root_.get(), "found", path_ + "/found");
   const Fd blobs = make_directory(root_.get(), "blobs", shown);
   for (unsigned i = 0; i < kDirectories; ++i)
     make_directory(blobs.get(), directory_name(i), shown + "/" + directory_name(i));
@@ -146,6 +147,7 @@ void DataDir::check_file_system() const {
   };
   check("blobs");
   check("quarantine");
+  check("found");
   for (unsigned i = 0; i < kDirectories; ++i) check("blobs/" + directory_name(i));
 }
 

@@ -8,6 +8,8 @@
 #include <stdexcept>
 
 #include "blobs/posix_vfs.hpp"
+#include "blobs/quarantine.hpp"
+#include "blobs/store_settings.hpp"
 #include "welkin/core/crypto.hpp"
 #include "welkin/core/log.hpp"
 #include "welkin/core/metrics.hpp"
@@ -17,22 +19,11 @@ namespace welkin::blobs {
 namespace {
 
 constexpr std::size_t kQueueMax = 8'192;  // a body has at most three jobs queued
-constexpr const char* kIdKey = "store.id";
-constexpr const char* kSuspectKey = "store.suspect";
 
 metrics::Counter chunks_stored("welkin_chunks_stored_total", "chunk files made durable");
 metrics::Counter bytes_stored("welkin_chunk_bytes_stored_total", "bytes in chunk files made durable");
 
-constexpr db::Stmt kSetting{"blobs.setting", "select value from settings where key = $1"};
-constexpr db::Stmt kKeepSetting{
-    "blobs.keep_setting", "insert into settings (key, value) values ($1, $2) on conflict (key) do nothing"};
-constexpr db::Stmt kDropSetting{"blobs.drop_setting", "delete from settings where key = $1"};
 constexpr db::Stmt kAnyChunk{"blobs.any_chunk", "select 1 from chunks limit 1"};
-
-std::optional<std::string> setting(db::Tx& tx, const char* key) {
-  const auto rows = tx.exec(kSetting, key);
-  return rows.empty() ? std::nullopt : std::optional(rows[0].str(0));
-}
 
 std::string new_uuid() {
   Bytes bytes(16);
@@ -55,8 +46,8 @@ std::size_t open_files_for_spool() {
 std::optional<std::string> Store::reset_suspect(db::Db& db, const Options& options) {
   auto reason = DataDir::suspect_reason(options.data_dir);
   auto known = db.write_now([](db::Tx& tx) {
-    auto value = setting(tx, kSuspectKey);
-    tx.exec(kDropSetting, kSuspectKey);
+    auto value = setting(tx, kStoreSuspectKey);
+    drop_setting(tx, kStoreSuspectKey);
     return value;
   });
   DataDir::clear_suspect(options.data_dir);
@@ -75,7 +66,7 @@ Store::Impl::Impl(db::Db& database, Options wanted, std::unique_ptr<Vfs> given)
       data(options.data_dir),
       vfs(given ? std::move(given) : std::make_unique<PosixVfs>(options.data_dir)),
       rows(db),
-      health([this](const std::string& reason) { keep_suspect(reason); }),
+      health([this](const std::string& reason) { note_suspicion(db, data.path(), reason); }),
       space(*vfs, options.disk_floor_bytes),
       open_files_max(open_files_for_spool()),
       io("blobs-io", std::max<std::size_t>(2, options.io_threads), kQueueMax),
@@ -103,8 +94,8 @@ void Store::Impl::close() {
 
 void Store::Impl::check_store_id() {
   const auto on_disk = data.store_id();
-  const auto [known, any_chunk] =
-      db.write_now([](db::Tx& tx) { return std::pair(setting(tx, kIdKey), !tx.exec(kAnyChunk).empty()); });
+  const auto [known, any_chunk] = db.write_now(
+      [](db::Tx& tx) { return std::pair(setting(tx, kStoreIdKey), !tx.exec(kAnyChunk).empty()); });
   const std::string& path = data.path();
   if (on_disk && known) {
     if (*on_disk == *known) return;
@@ -123,33 +114,18 @@ void Store::Impl::check_store_id() {
   const std::string id = on_disk ? *on_disk : known ? *known : new_uuid();
   if (!on_disk) data.set_store_id(id);
   const auto kept = db.write_now([&](db::Tx& tx) {
-    tx.exec(kKeepSetting, kIdKey, id);
-    return *setting(tx, kIdKey);
+    keep_setting(tx, kStoreIdKey, id);
+    return *setting(tx, kStoreIdKey);
   });
   if (kept != id)
     throw std::runtime_error("another server is setting up this database with another data directory");
 }
 
 void Store::Impl::recall_suspect() {
-  auto reason = DataDir::suspect_reason(data.path());
-  if (!reason) reason = db.read_now([](db::Tx& tx) { return setting(tx, kSuspectKey); });
+  const auto reason = noted_suspicion(db, data.path());
   if (!reason) return;
   log::error("the chunk store is read-only, as it was before: {}", *reason);
   health.remember(*reason);
-}
-
-void Store::Impl::keep_suspect(const std::string& reason) {
-  log::error("the chunk store is read-only from now on: {}", reason);
-  // Twice, since the disk that holds the first is the one that failed.
-  const bool on_disk = DataDir::set_suspect(data.path(), reason);
-  bool in_database = false;
-  try {
-    db.write_now([&](db::Tx& tx) { tx.exec(kKeepSetting, kSuspectKey, reason); });
-    in_database = true;
-  } catch (const std::exception& e) {
-    log::error("this could not be noted in the database: {}", e.what());
-  }
-  if (!on_disk && !in_database) log::error("this will be forgotten at a restart: check the disk first");
 }
 
 /// What every body needs must work: rename from the spool to blobs/ without replacing anything.
@@ -217,6 +193,26 @@ void Store::Impl::remove_in_background(std::vector<PlacedChunk> chunks) {
   if (chunks.empty()) return;
   // When the queue is full they are left to the sweeper.
   io.post([this, chunks = std::move(chunks)] { remove_placed(ground, chunks); });
+}
+
+void Store::Impl::suspect_chunk(ChunkId id) {
+  constexpr std::size_t suspects_max = 10'000;
+  const std::lock_guard lock(suspects_mutex);
+  if (suspects.size() < suspects_max) suspects.insert(id);
+}
+
+unsigned Store::Impl::look_at_suspects() {
+  std::set<ChunkId> mine;
+  {
+    const std::lock_guard lock(suspects_mutex);
+    mine.swap(suspects);
+  }
+  unsigned set = 0;
+  for (const ChunkId id : mine) {
+    if (!health.writable()) break;
+    if (is_bad(db, *vfs, id) && set_aside(db, ground, id)) ++set;
+  }
+  return set;
 }
 
 }  // namespace welkin::blobs

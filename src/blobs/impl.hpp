@@ -1,5 +1,6 @@
 #pragma once
 #include <mutex>
+#include <set>
 
 #include "blobs/chunk_writer.hpp"
 #include "blobs/data_dir.hpp"
@@ -25,6 +26,10 @@ struct Store::Impl {
   /// On io threads: lets a pool thread look at the disk when the figures are old.
   void look_at_space();
   void remove_in_background(std::vector<PlacedChunk> chunks);
+  /// A reader could not use this chunk: the next turn of the collector looks at it.
+  void suspect_chunk(ChunkId id);
+  /// Sets those aside that are bad indeed. @return how many
+  unsigned look_at_suspects();
 
   db::Db& db;
   Options options;
@@ -41,14 +46,15 @@ struct Store::Impl {
   WorkPool io, sync;
   Ground ground;
   ChunkIds ids;
-  std::mutex collecting, sweeping;
+  std::mutex collecting, sweeping, scrubbing;
+  std::mutex suspects_mutex;
+  std::set<ChunkId> suspects;
   Sweeper sweeper;
 
  private:
   void check_store_id();
   void try_rename();
   void recall_suspect();
-  void keep_suspect(const std::string& reason);
 };
 
 /// Counts for metrics.

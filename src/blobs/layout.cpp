@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <stdexcept>
 
 #include "welkin/core/text.hpp"
 
@@ -47,6 +48,19 @@ std::optional<ChunkName> parse_chunk_file_name(std::string_view name) {
                  [](std::byte b) { return static_cast<std::uint8_t>(b); });
   if (chunk_file_name(out.sha256, out.id) != name) return std::nullopt;
   return out;
+}
+
+Sha256 to_sha256(ByteView bytes) {
+  Sha256 out;
+  if (bytes.size() != out.size()) throw std::logic_error("a hash of a wrong length");
+  std::transform(bytes.begin(), bytes.end(), out.begin(),
+                 [](std::byte b) { return static_cast<std::uint8_t>(b); });
+  return out;
+}
+
+Bytes to_bytes(const Sha256& sha256) {
+  const auto view = std::as_bytes(std::span(sha256));
+  return {view.begin(), view.end()};
 }
 
 std::string spool_file_name(ChunkId id) { return hex_id(id) + std::string(kSpoolSuffix); }

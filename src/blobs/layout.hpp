@@ -21,6 +21,9 @@ struct ChunkName {
 Area area_of(ChunkId id);
 /// "<64 hex digits>.<id in hex>"
 std::string chunk_file_name(const Sha256& sha256, ChunkId id);
+/// A hash as the database has it, and back. @throws std::logic_error when it has another length
+Sha256 to_sha256(ByteView bytes);
+Bytes to_bytes(const Sha256& sha256);
 /// nullopt for every name that `chunk_file_name` does not make.
 std::optional<ChunkName> parse_chunk_file_name(std::string_view name);
 /// "<id in hex>.part"

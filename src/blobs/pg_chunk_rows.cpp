@@ -19,19 +19,6 @@ constexpr Stmt kLockUpload{"blobs.lock_upload", "select 1 from uploads where id 
 constexpr Stmt kDropUploadChunks{"blobs.drop_upload_chunks",
                                  "delete from upload_chunks where upload_id = $1"};
 
-Bytes to_bytes(const Sha256& sha256) {
-  const auto view = std::as_bytes(std::span(sha256));
-  return {view.begin(), view.end()};
-}
-
-Sha256 to_sha256(ByteView bytes) {
-  Sha256 out;
-  if (bytes.size() != out.size()) throw std::logic_error("a hash of a wrong length");
-  std::transform(bytes.begin(), bytes.end(), out.begin(),
-                 [](std::byte b) { return static_cast<std::uint8_t>(b); });
-  return out;
-}
-
 template <class Id>
 std::vector<std::int64_t> keys(std::span<const Id> ids) {
   std::vector<std::int64_t> out(ids.size());
@@ -268,10 +255,13 @@ std::vector<ChunkId> PgChunkTx::due_chunks(std::size_t limit) {
 
 std::vector<DoomedChunk> PgChunkTx::lock_chunks(std::span<const ChunkId> chunks) {
   static constexpr Stmt kLock{"blobs.lock_chunks", R"(
-    select id, sha256, quarantined from chunks where id = any($1) order by id for update skip locked)"};
+    select id, sha256, quarantined, stored_size from chunks where id = any($1)
+     order by id for update skip locked)"};
   std::vector<DoomedChunk> out;
   const auto rows = tx_.exec(kLock, keys(chunks));
-  for (const auto row : rows) out.push_back({row.id<ChunkId>(0), to_sha256(row.bytes(1)), row.boolean(2)});
+  for (const auto row : rows)
+    out.push_back({row.id<ChunkId>(0), to_sha256(row.bytes(1)), row.boolean(2),
+                   static_cast<std::uint64_t>(row.i32(3))});
   return out;
 }
 

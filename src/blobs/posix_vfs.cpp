@@ -65,6 +65,7 @@ Stat to_stat(const struct stat& s) {
 std::string path_of(Area area) {
   if (area.kind == Area::Kind::spool) return "spool";
   if (area.kind == Area::Kind::quarantine) return "quarantine";
+  if (area.kind == Area::Kind::found) return "found";
   char path[16];
   std::snprintf(path, sizeof path, "blobs/%02x", static_cast<unsigned>(area.directory));
   return path;
@@ -103,6 +104,7 @@ int PosixVfs::open_at(int directory, const char* name, int flags, unsigned mode)
 PosixVfs::Directory& PosixVfs::directory(Area area) {
   if (area.kind == Area::Kind::spool) return directories_[kDirectories];
   if (area.kind == Area::Kind::quarantine) return directories_[kDirectories + 1];
+  if (area.kind == Area::Kind::found) return directories_[kDirectories + 2];
   return directories_[area.directory];
 }
 
@@ -187,14 +189,28 @@ SyncResult PosixVfs::sync(VfsFile& file) {
   return ::fdatasync(posix.descriptor()) == 0 ? SyncResult::ok : SyncResult::failed;
 }
 
-void PosixVfs::place(const std::string& spool_name, Area to, const std::string& name) {
-  const int from_dir = descriptor({Area::Kind::spool, 0});
+void PosixVfs::rename(int from_dir, const std::string& from, Area to, const std::string& name) {
   const int to_dir = descriptor(to);
-  if (::renameat2(from_dir, spool_name.c_str(), to_dir, name.c_str(), RENAME_NOREPLACE) == 0) return;
+  if (::renameat2(from_dir, from.c_str(), to_dir, name.c_str(), RENAME_NOREPLACE) == 0) return;
   if (errno != EINVAL && errno != ENOSYS) fail(errno, "rename", name);
   // The file system cannot refuse to replace. Names are never used twice, so a look beforehand is enough.
   if (exists(to, name)) fail(EEXIST, "rename", name);
-  if (::renameat(from_dir, spool_name.c_str(), to_dir, name.c_str()) != 0) fail(errno, "rename", name);
+  if (::renameat(from_dir, from.c_str(), to_dir, name.c_str()) != 0) fail(errno, "rename", name);
+}
+
+void PosixVfs::place(const std::string& spool_name, Area to, const std::string& name) {
+  rename(descriptor({Area::Kind::spool, 0}), spool_name, to, name);
+}
+
+bool PosixVfs::move(Area from, const std::string& name, Area to, const std::string& as) {
+  const int from_dir = descriptor(from);
+  struct stat s{};
+  if (::fstatat(from_dir, name.c_str(), &s, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (errno == ENOENT) return false;
+    fail(errno, "stat", name);
+  }
+  rename(from_dir, name, to, as);
+  return true;
 }
 
 bool PosixVfs::exists(Area area, const std::string& name) { return stat(area, name).has_value(); }

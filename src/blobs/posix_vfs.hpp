@@ -8,8 +8,8 @@
 
 namespace welkin::blobs {
 
-/// The Vfs over a real data directory: <root>/spool, <root>/quarantine and <root>/blobs/00 .. ff, which exist
-/// already.
+/// The Vfs over a real data directory: <root>/spool, <root>/quarantine, <root>/found and <root>/blobs/00 ..
+/// ff, which exist already.
 ///
 /// Each directory is opened once, beneath the root and over no symbolic link, and every name is resolved
 /// against that descriptor: a link or a moved folder planted later leads nowhere. Thread-safe.
@@ -27,6 +27,7 @@ class PosixVfs final : public Vfs {
   void prefetch(VfsFile& file, std::uint64_t at, std::uint64_t length) override;
   SyncResult sync(VfsFile& file) override;
   void place(const std::string& spool_name, Area to, const std::string& name) override;
+  bool move(Area from, const std::string& name, Area to, const std::string& as) override;
   bool exists(Area area, const std::string& name) override;
   Stat stat(VfsFile& file) override;
   std::optional<Stat> stat(Area area, const std::string& name) override;
@@ -48,10 +49,11 @@ class PosixVfs final : public Vfs {
 
   Directory& directory(Area area);
   int descriptor(Area area);
+  void rename(int from_dir, const std::string& from, Area to, const std::string& name);
   int open_at(int directory, const char* name, int flags, unsigned mode) const;
 
   Fd root_;
-  std::array<Directory, kDirectories + 2> directories_;
+  std::array<Directory, kDirectories + 3> directories_;
   bool has_openat2_;
 };
 

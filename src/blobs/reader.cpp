@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "blobs/crc32.hpp"
+#include "blobs/quarantine.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/core/log.hpp"
 #include "welkin/core/metrics.hpp"
@@ -11,33 +12,13 @@
 namespace welkin::blobs {
 namespace {
 
-constexpr std::size_t kReadBytes = 256 << 10;
-
 metrics::Counter damaged_chunks("welkin_chunks_damaged_total", "reads that met a missing or damaged chunk");
+metrics::Counter read_errors("welkin_chunk_read_errors_total", "reads of chunk files that the device failed");
 metrics::Counter verified_chunks("welkin_chunks_verified_total", "chunks hashed before they were sent");
-
-Sha256 to_sha256(ByteView bytes) {
-  Sha256 out{};
-  std::transform(bytes.begin(),
-                 bytes.begin() + static_cast<std::ptrdiff_t>(std::min(bytes.size(), out.size())), out.begin(),
-                 [](std::byte b) { return static_cast<std::uint8_t>(b); });
-  return out;
-}
 
 Error damaged() { return {Errc::internal, "content_damaged", "stored bytes are missing or damaged"}; }
 
 std::string shown(const ContentView::Part& part) { return chunk_file_name(part.sha256, part.id); }
-
-Sha256 hash_file(Vfs& vfs, VfsFile& file) {
-  thread_local Bytes buffer(kReadBytes);
-  crypto::Sha256Stream hash;
-  for (std::uint64_t at = 0;;) {
-    const std::size_t n = vfs.read(file, at, buffer);
-    hash.update(ByteView(buffer).first(n));
-    at += n;
-    if (n < buffer.size()) return hash.finish();
-  }
-}
 
 }  // namespace
 
@@ -122,8 +103,22 @@ std::optional<SoundChunk> open_sound(Store::Impl& store, const ContentView::Part
     throw Error(Errc::unavailable, "busy", "the server could not read its disk", 1);
   }
   damaged_chunks.add();
+  if (failure) read_errors.add();
   log::error("chunk {} {}", shown(part), failure ? failure->what() : trouble);
+  store.suspect_chunk(part.id);
   return std::nullopt;
+}
+
+std::size_t read_loudly(Store::Impl& store, ChunkId id, VfsFile& file, std::uint64_t at,
+                        std::span<std::byte> out) {
+  try {
+    return store.vfs->read(file, at, out);
+  } catch (const VfsError& e) {
+    log::error("chunk {}: {}", id.value, e.what());
+  }
+  read_errors.add();
+  store.suspect_chunk(id);
+  throw damaged();
 }
 
 Slice within(const ContentView::Part& chunk, Slice slice) {

@@ -29,6 +29,11 @@ Slice within(const ContentView::Part& chunk, Slice slice);
 /// @throws Error unavailable `busy`
 std::optional<SoundChunk> open_sound(Store::Impl& store, const ContentView::Part& part, Slice piece);
 
+/// Vfs::read on the way to a client. What the device cannot give fails the read, is counted, and makes the
+/// collector look at the chunk. @throws Error internal `content_damaged`
+std::size_t read_loudly(Store::Impl& store, ChunkId id, VfsFile& file, std::uint64_t at,
+                        std::span<std::byte> out);
+
 /// Reads the chunks of one slice in order, opening and checking the next one while the last is being sent.
 class ChunkReader {
  public:

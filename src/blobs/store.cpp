@@ -5,8 +5,10 @@
 
 #include "blobs/collector.hpp"
 #include "blobs/impl.hpp"
+#include "blobs/quarantine.hpp"
 #include "blobs/reader.hpp"
 #include "blobs/record.hpp"
+#include "blobs/scrub.hpp"
 #include "blobs/sink.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/core/metrics.hpp"
@@ -82,8 +84,8 @@ Task<> Store::send(const ContentView& content, Slice slice, ByteSink& out) {
     buffer.resize(kReadBytes);
     while (piece.length > 0) {
       const auto room = std::span(buffer).first(std::min<std::uint64_t>(piece.length, buffer.size()));
-      const std::size_t n =
-          co_await impl_->io.run([&] { return impl_->vfs->read(*chunk->file, piece.offset, room); });
+      const std::size_t n = co_await impl_->io.run(
+          [&] { return read_loudly(*impl_, chunk->part.id, *chunk->file, piece.offset, room); });
       if (n == 0) throw Error(Errc::internal, "content_damaged", "a chunk ended early");
       co_await out.write(ByteView(buffer).first(n));
       piece = {piece.offset + n, piece.length - n};
@@ -99,7 +101,8 @@ Task<Bytes> Store::read_all(const ContentView& content, std::size_t bytes_max) {
   ChunkReader reader(*impl_, content, {0, content.size_bytes});
   while (auto chunk = co_await reader.next()) {
     const auto room = std::span(body).subspan(chunk->part.offset, chunk->part.size_bytes);
-    const std::size_t n = co_await impl_->io.run([&] { return impl_->vfs->read(*chunk->file, 0, room); });
+    const std::size_t n =
+        co_await impl_->io.run([&] { return read_loudly(*impl_, chunk->part.id, *chunk->file, 0, room); });
     if (n != room.size()) throw Error(Errc::internal, "content_damaged", "a chunk ended early");
   }
   co_return body;
@@ -109,13 +112,20 @@ void Store::release(db::Tx& tx, UploadId upload) { PgChunkTx(tx).release_upload(
 
 unsigned Store::collect(std::size_t batch_max) {
   const std::lock_guard lock(impl_->collecting);
+  impl_->look_at_suspects();
+  heal_some(impl_->db, impl_->ground, batch_max);
   collect_contents(impl_->ground, batch_max, impl_->options.gc_grace_seconds);
-  return collect_chunks(impl_->ground, batch_max);
+  return collect_chunks(impl_->ground, batch_max).chunks;
 }
 
 unsigned Store::sweep() {
   const std::lock_guard lock(impl_->sweeping);
   return impl_->sweeper.turn(impl_->now());
+}
+
+Store::ScrubStep Store::scrub(std::uint64_t bytes_max, unsigned again_after_days) {
+  const std::lock_guard lock(impl_->scrubbing);
+  return scrub_step(*impl_, bytes_max, again_after_days);
 }
 
 bool Store::writable() const { return impl_->health.writable(); }

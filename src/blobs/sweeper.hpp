@@ -19,6 +19,8 @@ class Sweeper {
 
   /// One turn, from where the last one ended. @return files removed or queued
   unsigned turn(Micros now);
+  /// Whether the last turn came to the end of everything, so that the next one begins anew.
+  bool round_is_done() const { return directory_ == 0 && after_.empty() && !after_chunk_ && !after_content_; }
 
  private:
   unsigned sweep_spool(Micros now);

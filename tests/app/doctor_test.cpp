@@ -82,6 +82,38 @@ TEST(Doctor, ClocksApart) {
   EXPECT_EQ(verdict_of(look(healthy(), kNow - 60'000'000), "clock"), Verdict::warning);
 }
 
+TEST(Doctor, WhatWaitsForSomebody) {
+  const auto look = [](const DatabaseState::Keeping& keeping, const Config& config = {}) {
+    Findings out;
+    check_keeping(keeping, config, kNow, out);
+    return out;
+  };
+  DatabaseState::Keeping keeping;
+  EXPECT_EQ(worst(look(keeping)), Verdict::ok);
+  keeping.quarantined = 3;
+  EXPECT_EQ(verdict_of(look(keeping), "store.damage"), Verdict::ok) << "replaced already";
+  keeping.quarantined_needed = 2;
+  EXPECT_EQ(verdict_of(look(keeping), "store.damage"), Verdict::fault);
+  keeping = {};
+  keeping.known_damage = 1;
+  EXPECT_EQ(verdict_of(look(keeping), "store.damage"), Verdict::fault);
+  keeping = {};
+  keeping.waiting_seconds = 2 * 86'400;
+  EXPECT_EQ(verdict_of(look(keeping), "gc"), Verdict::warning);
+  keeping.held = true;
+  EXPECT_EQ(verdict_of(look(keeping), "gc"), Verdict::ok);
+  keeping.parked = 1;
+  EXPECT_EQ(verdict_of(look(keeping), "gc.parked"), Verdict::warning);
+  keeping = {};
+  keeping.scrub_finished = times::rfc3339(kNow - 86'400ll * 1'000'000 * 20);
+  EXPECT_EQ(verdict_of(look(keeping), "store.scrub"), Verdict::ok);
+  keeping.scrub_finished = times::rfc3339(kNow - 86'400ll * 1'000'000 * 90);
+  EXPECT_EQ(verdict_of(look(keeping), "store.scrub"), Verdict::warning);
+  Config off;
+  off.scrub_mib_per_second = 0;
+  EXPECT_EQ(verdict_of(look({}, off), "store.scrub"), Verdict::warning);
+}
+
 TEST(Doctor, StoreAndDatabaseBelongTogether) {
   const Scratch scratch;
   Config config;

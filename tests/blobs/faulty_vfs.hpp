@@ -51,6 +51,9 @@ class FaultyVfs final : public Vfs {
     if (faults_->place) faults_->place(name);
     inner_->place(spool_name, to, name);
   }
+  bool move(Area from, const std::string& name, Area to, const std::string& as) override {
+    return inner_->move(from, name, to, as);
+  }
   bool exists(Area area, const std::string& name) override {
     if (faults_->exists) faults_->exists(name);
     return inner_->exists(area, name);

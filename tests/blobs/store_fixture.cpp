@@ -41,7 +41,7 @@ StoreTest::StoreTest() {
   options_.disk_floor_bytes = 0;
   options_.gc_grace_seconds = 0;
   options_.orphan_seconds = 0;
-  sql(R"(truncate drives, nodes, contents, chunks, content_gc, chunk_gc, settings cascade;
+  sql(R"(truncate drives, nodes, contents, chunks, content_gc, chunk_gc, settings, known_damage cascade;
          insert into drives (id, kind) overriding system value values (1, 2);
          insert into nodes (id, drive_id, kind, mtime, etag_seq, etag_drive, created_at, name)
          values (1000000, 1, 2, 0, 0, 1, 0, '');

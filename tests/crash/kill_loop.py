@@ -1,8 +1,9 @@
-"""kill -9 of the server, again and again, while writers upload; an oracle knows which bytes must be back.
+"""kill -9 of the server, again and again, while writers change what they have; an oracle knows what must be back.
 
-For each path the oracle keeps the set of states it may be in: before a request leaves, what it asks for joins the set; a
-success answer shrinks the set to that; an error or no answer leaves both (it happened completely or not at all). After
-each restart every path must show one member of its set, byte for byte, and no name may exist that nobody asked for.
+Each writer has a folder of its own, changes it with one request after the other, and keeps it as a world: path -> digest
+of the file there (FOLDER for folders). A success makes the next world the only one; no answer, and a 503,
+leave both: it happened wholly or not at all. After each restart the tree below each writer's folder must be one of
+its possible worlds, byte for byte: a move that left a file in both places, or in none, is seen.
 """
 import hashlib
 import http.client
@@ -16,41 +17,54 @@ import time
 from server import ask_on
 
 BYTES_MAX = 4 << 20
-ABSENT = None
+FOLDER = "folder"
+SUBFOLDERS = 3
 
 
 def digest(body):
     return hashlib.sha256(body).hexdigest()
 
 
-class Oracle:
+def below(path, top):
+    return path == top or path.startswith(top + "/")
+
+
+class World:
+    """What a writer's folder holds, and by which ids and etags its parts are asked for."""
+
     def __init__(self):
-        self.lock = threading.Lock()
-        self.states = {}    # name -> set of digests, ABSENT among them when it may be missing
-        self.touched = set()
-        self.acknowledged = 0
-        self.bytes = 0
+        self.entries = {}   # "a/f3" -> digest or FOLDER
+        self.ids = {}       # "" is the writer's folder itself
+        self.etags = {}
 
-    def asked(self, name, wanted):
-        with self.lock:
-            self.states.setdefault(name, {ABSENT}).add(wanted)
-            self.touched.add(name)
+    def copy(self):
+        other = World()
+        other.entries, other.ids, other.etags = dict(self.entries), dict(self.ids), dict(self.etags)
+        return other
 
-    def answered(self, name, wanted, size):
-        with self.lock:
-            self.states[name] = {wanted}
-            self.acknowledged += 1
-            self.bytes += size
+    def move(self, source, target):
+        for table in (self.entries, self.ids, self.etags):
+            for path in [p for p in table if below(p, source)]:
+                table[target + path[len(source):]] = table.pop(path)
 
-    def refused(self, name, wanted, before):
-        """A clear refusal: nothing happened."""
-        with self.lock:
-            if before != {wanted}:
-                self.states[name].discard(wanted)
+    def remove(self, top):
+        for table in (self.entries, self.ids, self.etags):
+            for path in [p for p in table if below(p, top)]:
+                del table[path]
+
+    def files(self):
+        return [p for p, what in self.entries.items() if what != FOLDER]
+
+    def folders(self):
+        return [p for p, what in self.entries.items() if what == FOLDER]
 
 
 class Writer(threading.Thread):
-    """Creates and overwrites files of its own, one after the other, until the connection breaks."""
+    """Changes one folder until the connection breaks or somebody says stop."""
+
+    # what -> how often
+    MIX = {"put": 40, "overwrite": 15, "rename_file": 8, "move_file": 8, "delete_file": 8, "make_folder": 6,
+           "rename_folder": 4, "move_folder": 4, "delete_folder": 2}
 
     def __init__(self, number, loop, seed):
         super().__init__(daemon=True)
@@ -58,52 +72,183 @@ class Writer(threading.Thread):
         self.random = random.Random(seed)
         self.faults = []
 
+    @property
+    def world(self):
+        return self.loop.worlds[self.number][0]
+
     def body(self):
-        size = int(2 ** self.random.uniform(0, BYTES_MAX.bit_length() - 1))
-        return os.urandom(size)
+        return os.urandom(int(2 ** self.random.uniform(0, BYTES_MAX.bit_length() - 1)))
 
     def run(self):
         try:
-            self.write()
+            self.work()
         except (OSError, http.client.HTTPException):
             pass  # the server is gone, as intended
 
-    def write(self):
-        loop = self.loop
-        connection = loop.welkin.connection(timeout=60)
-        while not loop.stopping.is_set():
-            name = f"w{self.number}-{self.random.randrange(loop.names_per_writer)}"
-            body = self.body()
-            wanted = digest(body)
-            etag = loop.etags.get(name)
-            headers = {"If_Match": etag} if etag else {"If_None_Match": "*"}
-            before = set(loop.oracle.states.get(name, {ABSENT}))
-            loop.oracle.asked(name, wanted)
-            loop.etags.pop(name, None)
-            answer = ask_on(connection, "PUT", f"/api/folders/{loop.home}/children/{name}", body, token=loop.token, **headers)
-            if answer.status in (200, 201):
-                loop.oracle.answered(name, wanted, len(body))
-                loop.etags[name] = answer.headers["ETag"]
-                if (answer.status == 201) != (etag is None):
-                    self.faults.append(f"{name}: answered {answer.status} to {headers}")
-            elif answer.status in (412, 503):
-                loop.oracle.refused(name, wanted, before)
-                if answer.status == 412 and len(before) == 1:
-                    self.faults.append(f"{name}: refused 412 although nobody else writes: {answer.body[:200]}")
-            else:
-                self.faults.append(f"{name}: {answer.status} {answer.body[:200]}")
+    def work(self):
+        self.connection = self.loop.welkin.connection(timeout=60)
+        names, weights = zip(*self.MIX.items())
+        while not self.loop.stopping.is_set():
+            what = self.random.choices(names, weights)[0]
+            if getattr(self, what)() is False:
+                self.put()  # nothing there to do it to
+
+    def ask(self, what, method, path, body, after, **headers):
+        """One request. `after(answer)` makes the world that a success leads to; with None, the one that a lost answer may
+        have led to."""
+        worlds = self.loop.worlds[self.number]
+        with self.loop.gate:  # nothing begins after the moment that counts
+            if self.loop.stopping.is_set():
                 return
+            worlds[1:] = [after(None)]
+        answer = ask_on(self.connection, method, path, body, token=self.loop.token, **headers)
+        with self.loop.gate:  # and no answer counts that came after it
+            if self.loop.frozen:
+                return
+            self.loop.count(what, answer.status, len(body) if isinstance(body, bytes) else 0)
+            if 200 <= answer.status < 300:
+                worlds[:] = [after(answer)]
+                return
+            if answer.status == 503:
+                # The database went before, in or after the commit: both worlds stay possible, this writer's work is done.
+                raise OSError("nobody knows")
+            del worlds[1:]
+        self.faults.append(f"writer {self.number}: {what} {path}: {answer.status} {answer.body[:200]}")
+        self.loop.stopping.set()
+
+    def pick(self, paths):
+        return self.random.choice(sorted(paths)) if paths else None
+
+    def free_place(self, folders=None):
+        """(folder, name, path) of a name that is not taken."""
+        folder = self.pick([""] + self.world.folders() if folders is None else folders)
+        name = f"n{self.random.randrange(10 ** 9)}"
+        return folder, name, (folder + "/" if folder else "") + name
+
+    def put(self):
+        folder, name, path = self.free_place()
+        body = self.body()
+        world = self.world
+
+        def after(answer):
+            next_world = world.copy()
+            next_world.entries[path] = digest(body)
+            if answer:
+                next_world.ids[path], next_world.etags[path] = answer.json()["id"], answer.headers["ETag"]
+            return next_world
+        self.ask("put", "PUT", f"/api/folders/{world.ids[folder]}/children/{name}", body, after, If_None_Match="*")
+
+    def overwrite(self):
+        path = self.pick(self.world.files())
+        if not path:
+            return False
+        body, world = self.body(), self.world
+
+        def after(answer):
+            next_world = world.copy()
+            next_world.entries[path] = digest(body)
+            if answer:
+                next_world.etags[path] = answer.headers["ETag"]
+            return next_world
+        self.ask("overwrite", "PUT", f"/api/files/{world.ids[path]}/content", body, after, If_Match=world.etags[path])
+
+    def relocate(self, what, path, to, url, body):
+        world = self.world
+
+        def after(answer):
+            next_world = world.copy()
+            next_world.move(path, to)
+            if answer and to in next_world.etags:
+                next_world.etags[to] = answer.headers["ETag"] or f'"{answer.json()["etag"]}"'
+            return next_world
+        self.ask(what, "PUT", url, body, after)
+
+    def rename(self, kind, path):
+        if not path:
+            return False
+        name = f"r{self.random.randrange(10 ** 9)}"
+        to = path[:path.rfind("/") + 1] + name
+        return self.relocate(f"rename_{kind}", path, to, f"/api/{kind}s/{self.world.ids[path]}/rename", {"name": name})
+
+    def move(self, kind, path):
+        there = path and [f for f in [""] + self.world.folders() if f != path[:max(path.rfind("/"), 0)] and not below(f, path)]
+        if not there:
+            return False
+        folder = self.pick(there)
+        to = (folder + "/" if folder else "") + path[path.rfind("/") + 1:]
+        field = "folder_id" if kind == "file" else "parent_id"
+        return self.relocate(f"move_{kind}", path, to, f"/api/{kind}s/{self.world.ids[path]}/move",
+                             {field: self.world.ids[folder]})
+
+    def delete(self, kind, path):
+        if not path:
+            return False
+        world = self.world
+
+        def after(_):
+            next_world = world.copy()
+            next_world.remove(path)
+            return next_world
+        return self.ask(f"delete_{kind}", "DELETE", f"/api/{kind}s/{world.ids[path]}", None, after)
+
+    def rename_file(self):
+        return self.rename("file", self.pick(self.world.files()))
+
+    def move_file(self):
+        return self.move("file", self.pick(self.world.files()))
+
+    def delete_file(self):
+        return self.delete("file", self.pick(self.world.files()))
+
+    def rename_folder(self):
+        return self.rename("folder", self.pick(self.world.folders()))
+
+    def move_folder(self):
+        return self.move("folder", self.pick(self.world.folders()))
+
+    def delete_folder(self):
+        return self.delete("folder", self.pick(self.world.folders()))
+
+    def make_folder(self):
+        if len(self.world.folders()) >= SUBFOLDERS:
+            return False
+        folder, name, path = self.free_place([""] + [f for f in self.world.folders() if f.count("/") < 3])
+        world = self.world
+
+        def after(answer):
+            next_world = world.copy()
+            next_world.entries[path] = FOLDER
+            if answer:
+                next_world.ids[path] = answer.json()["id"]
+            return next_world
+        return self.ask("make_folder", "POST", "/api/folders", {"name": name, "parent_id": world.ids[folder]}, after)
 
 
 class KillLoop:
-    def __init__(self, welkin, writers=8, names_per_writer=12, seed=1):
-        self.welkin, self.writers, self.names_per_writer = welkin, writers, names_per_writer
-        self.oracle = Oracle()
-        self.etags = {}
+    writer = Writer
+
+    def __init__(self, welkin, writers=8, seed=1):
+        self.welkin, self.writers = welkin, writers
         self.random = random.Random(seed)
         self.stopping = threading.Event()
+        self.gate = threading.Lock()
+        self.frozen = False
+        self.worlds = [[World()] for _ in range(writers)]
         self.token = self.home = None
         self.ready_seconds = []
+        self.acknowledged, self.bytes, self.done = 0, 0, {}
+
+    def count(self, what, status, size):
+        if 200 <= status < 300:
+            self.acknowledged += 1
+            self.bytes += size
+            self.done[what] = self.done.get(what, 0) + 1
+
+    def freeze(self):
+        """The moment that counts: from now on nothing is asked, and no answer is taken for one."""
+        with self.gate:
+            self.frozen = True
+            self.stopping.set()
 
     def begin(self):
         made = self.welkin.user_add("ada")
@@ -112,19 +257,26 @@ class KillLoop:
         self.welkin.start()
         self.token = self.welkin.login("ada")
         self.home = self.welkin.home(self.token)
+        for number in range(self.writers):
+            answer = self.welkin.ask("POST", "/api/folders", {"name": f"w{number}", "parent_id": self.home}, token=self.token)
+            self.worlds[number][0].ids[""] = answer.json()["id"]
 
-    def load_and_kill(self, seconds):
-        """@return what the writers found wrong"""
+    def load(self, seconds, end):
+        """Writers at work for so long; then `end()`. @return what they found wrong"""
         self.stopping.clear()
-        writers = [Writer(n, self, self.random.random()) for n in range(self.writers)]
+        self.frozen = False
+        writers = [self.writer(n, self, self.random.random()) for n in range(self.writers)]
         for w in writers:
             w.start()
         time.sleep(seconds)
-        self.welkin.stop(signal.SIGKILL)
+        end()
         self.stopping.set()
         for w in writers:
             w.join(60)
         return [fault for w in writers for fault in w.faults]
+
+    def load_and_kill(self, seconds):
+        return self.load(seconds, lambda: self.welkin.stop(signal.SIGKILL))
 
     def restart(self):
         started = time.monotonic()
@@ -133,11 +285,12 @@ class KillLoop:
             raise RuntimeError("not ready again: " + self.welkin.log()[-4000:])
         self.ready_seconds.append(time.monotonic() - started)
 
-    def listing(self):
-        answer = self.welkin.ask("GET", f"/api/folders/{self.home}/listing", token=self.token, timeout=60)
+    # -- looking
+    def listing(self, connection, folder):
+        answer = ask_on(connection, "GET", f"/api/folders/{folder}/listing", token=self.token)
         if answer.status != 200:
             raise RuntimeError(f"listing: {answer.status} {answer.body[:300]}")
-        return {f["name"]: f for f in json.loads(answer.body)["files"]}
+        return json.loads(answer.body)
 
     def read(self, connection, file):
         """The digest of a file's bytes; what went wrong instead, as text that is no digest."""
@@ -145,30 +298,55 @@ class KillLoop:
             answer = ask_on(connection, "GET", f"/api/files/{file['id']}", token=self.token)
         except (OSError, http.client.HTTPException) as e:
             connection.close()
-            return f"cut off: {e!r}"
+            return f"cut off: {e!r}", None
         if answer.status != 200:
-            return f"{answer.status} {answer.body[:200]}"
+            return f"{answer.status} {answer.body[:200]}", None
         if len(answer.body) != file["size"]:
-            return f"{len(answer.body)} bytes, the listing says {file['size']}"
-        self.etags[file["name"]] = answer.headers["ETag"]
-        return digest(answer.body)
+            return f"{len(answer.body)} bytes, the listing says {file['size']}", None
+        return digest(answer.body), answer.headers["ETag"]
+
+    def look(self, connection, number, everything):
+        """The world as the server shows it. Without `everything` only files whose bytes may have changed are read; of others
+        it is enough that they are there."""
+        seen = World()
+        possible = self.worlds[number]
+        seen.ids[""] = possible[0].ids[""]
+        waiting = [""]
+        while waiting:
+            path = waiting.pop()
+            listing = self.listing(connection, seen.ids[path])
+            for folder in listing["folders"]:
+                inner = (path + "/" if path else "") + folder["name"]
+                seen.entries[inner], seen.ids[inner] = FOLDER, folder["id"]
+                waiting.append(inner)
+            for file in listing["files"]:
+                inner = (path + "/" if path else "") + file["name"]
+                seen.ids[inner] = file["id"]
+                known = {world.entries.get(inner) for world in possible}
+                etags = {world.etags.get(inner) for world in possible}
+                if everything or len(known) > 1 or None in known or None in etags:
+                    seen.entries[inner], seen.etags[inner] = self.read(connection, file)
+                else:
+                    seen.entries[inner], seen.etags[inner] = known.pop(), etags.pop()
+        return seen
 
     def verify(self, everything):
-        """Compares what is there with what may be. @return faults; afterwards each path has one state"""
+        """Compares what is there with what may be. @return faults; afterwards each writer has one world"""
         faults = []
-        there = self.listing()
-        for name in there.keys() - self.oracle.states.keys():
-            faults.append(f"{name}: nobody asked for it")
-        names = set(self.oracle.states) if everything else set(self.oracle.touched)
         connection = self.welkin.connection(timeout=60)
-        for name in sorted(names):
-            allowed = self.oracle.states[name]
-            seen = self.read(connection, there[name]) if name in there else ABSENT
-            if seen not in allowed:
-                faults.append(f"{name}: {'is missing' if seen is ABSENT else seen}, allowed: {len(allowed)} states")
-            self.oracle.states[name] = {seen}
-            if seen is ABSENT:
-                self.etags.pop(name, None)
+        for number, possible in enumerate(self.worlds):
+            seen = self.look(connection, number, everything)
+            if all(seen.entries != world.entries for world in possible):
+                faults.append(f"writer {number}: " + " / ".join(difference(seen, world) for world in possible))
+            self.worlds[number][:] = [seen]
         connection.close()
-        self.oracle.touched.clear()
         return faults
+
+
+def difference(seen, world):
+    out = []
+    for path in sorted(seen.entries.keys() | world.entries.keys()):
+        is_there, should = seen.entries.get(path), world.entries.get(path)
+        if is_there != should:
+            out.append(f"{path} is {is_there}, should be {should}")
+    return "; ".join(out)

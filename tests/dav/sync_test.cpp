@@ -133,6 +133,16 @@ TEST_F(DavSync, SpeaksOfTreesWhenAskedTo) {
   EXPECT_TRUE(report(body(first.sync_token, "1")).find("/webdav/area/s%20b/d%20p") == nullptr);
 }
 
+// A write can demand that nothing has changed in a folder since.
+TEST_F(DavSync, TokensCountInTheIfHeader) {
+  const auto token = report(body("")).sync_token;
+  const HeaderList unchanged = {{"If", "</webdav/area/> (<" + token + ">)"}};
+  EXPECT_EQ(dav.send("PUT", "/webdav/area/x", unchanged, "1").status, 201);
+  EXPECT_EQ(dav.send("PUT", "/webdav/area/x", unchanged, "2").status, 412);
+  EXPECT_EQ(dav.send("PUT", "/webdav/area/x", {{"If", "</webdav/area/> (Not <" + token + ">)"}}, "3").status, 204);
+  EXPECT_EQ(dav.get("/webdav/area/x").body, "3");
+}
+
 // What lies in a mount changes without this folder's knowing, so it must be asked about by itself.
 TEST_F(DavSync, LeavesMountsToThemselves) {
   const auto bob = server.user(server.fresh("bob"));

@@ -132,9 +132,19 @@ class Store {
   /// it. The uploads row stays the caller's.
   void release(db::Tx& tx, UploadId upload);
 
-  /// One turn of the collector: contents past their grace, then chunks, at most `batch_max` of each. Blocks.
+  /// One turn of the collector: looks again at chunks that readers found damaged, heals what can be healed,
+  /// then takes contents past their grace and chunks, at most `batch_max` of each. Blocks.
   /// @return how many chunks left the disk
   unsigned collect(std::size_t batch_max = 200);
+  struct ScrubStep {
+    unsigned chunks = 0, damaged = 0;
+    std::uint64_t bytes = 0;
+    bool idle = false;  // nothing is due, or the disk does not answer: come back later
+  };
+  /// Reads chunks that were not seen good for `again_after_days`, in the order of their ids from where the
+  /// last step ended, until `bytes_max` were read. A damaged one is set aside (quarantined), so that the next
+  /// upload of its bytes heals what needs it. Blocks.
+  ScrubStep scrub(std::uint64_t bytes_max, unsigned again_after_days = 30);
   /// One turn of the sweeper: files without a row, spool leftovers older than a day. Blocks. @return files
   /// queued
   unsigned sweep();

@@ -14,7 +14,7 @@ namespace welkin::blobs {
 
 /// Places below the data directory that hold bytes. Directories blobs/00..ff are Area{dir 0..255}.
 struct Area {
-  enum class Kind : std::uint8_t { spool, blobs, quarantine } kind = Kind::spool;
+  enum class Kind : std::uint8_t { spool, blobs, quarantine, found } kind = Kind::spool;
   std::uint8_t directory = 0;  // of blobs
   friend bool operator==(const Area&, const Area&) = default;
 };
@@ -70,6 +70,8 @@ class Vfs {
   virtual SyncResult sync(VfsFile& file) = 0;  // at most once per file; failure is final
   virtual void place(const std::string& spool_name, Area to,
                      const std::string& name) = 0;  // rename, never replaces
+  /// Rename between any two places, never replaces. @return false: `name` was not there
+  virtual bool move(Area from, const std::string& name, Area to, const std::string& as) = 0;
   virtual bool exists(Area area, const std::string& name) = 0;
   virtual Stat stat(VfsFile& file) = 0;
   virtual std::optional<Stat> stat(Area area, const std::string& name) = 0;  // nullopt: no such file

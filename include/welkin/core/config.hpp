@@ -54,6 +54,8 @@ struct Config {
   // bytes
   unsigned gc_grace_seconds = 86400;          // at least 3600, unless a test says otherwise
   std::uint64_t disk_floor_bytes = 1ull << 30;  // and 2 % of the disk, whichever is more
+  unsigned scrub_mib_per_second = 20;         // 0: off
+  unsigned scrub_days = 30;                   // a chunk is read again after this many
 
   // observing
   std::string log_level = "info";             // debug | info | warn | error

@@ -154,31 +154,41 @@ std::vector<LiveChunk> SimTx::find_live(std::span<const Sha256> hashes) {
   return out;
 }
 
+/// The unique index over live rows: nobody is changing a row of this hash.
+bool SimTx::hash_at_rest(const Sha256& sha256) const {
+  return std::none_of(rows_.chunks.begin(), rows_.chunks.end(), [&](auto& entry) {
+    auto& row = entry.second;
+    if (!row.writer || row.writer == this) return false;
+    const bool was = row.committed && !row.committed->dying && row.committed->sha256 == sha256;
+    const bool will = row.pending && !row.pending->dying && row.pending->sha256 == sha256;
+    return was || will;
+  });
+}
+
+bool SimTx::hash_taken(const Sha256& sha256) const {
+  return std::any_of(rows_.chunks.begin(), rows_.chunks.end(), [&](auto& entry) {
+    const auto& seen = entry.second.seen_by(this);
+    return seen && !seen->dying && seen->sha256 == sha256;
+  });
+}
+
+/// As PostgreSQL does it: first the index named in ON CONFLICT, then the row with all its indexes. The
+/// primary key is judged after the last wait, for the row is made only then.
 std::vector<ChunkId> SimTx::insert_live(std::span<const PlacedChunk> chunks) {
   fibers_.step("insert live");
   std::vector<ChunkId> out;
   for (const auto& chunk : chunks) {
     const auto id = chunk.id.value;
-    fibers_.wait("insert, same id", [&, this] {
-      const auto found = rows_.chunks.find(id);
-      return found == rows_.chunks.end() || !found->second.writer || found->second.writer == this;
-    });
-    if (look(rows_.chunks, id)) throw IdTaken();
-    // The unique index over live rows: waits for whoever is changing a row of this hash.
-    fibers_.wait("insert, same hash", [&, this] {
-      return std::none_of(rows_.chunks.begin(), rows_.chunks.end(), [&](auto& entry) {
-        auto& row = entry.second;
-        if (!row.writer || row.writer == this) return false;
-        const bool was = row.committed && !row.committed->dying && row.committed->sha256 == chunk.sha256;
-        const bool will = row.pending && !row.pending->dying && row.pending->sha256 == chunk.sha256;
-        return was || will;
+    do {
+      fibers_.wait("insert, same hash", [&, this] { return hash_at_rest(chunk.sha256); });
+      if (hash_taken(chunk.sha256)) break;
+      fibers_.wait("insert, same id", [&, this] {
+        const auto found = rows_.chunks.find(id);
+        return found == rows_.chunks.end() || !found->second.writer || found->second.writer == this;
       });
-    });
-    const bool taken = std::any_of(rows_.chunks.begin(), rows_.chunks.end(), [&](auto& entry) {
-      const auto& seen = entry.second.seen_by(this);
-      return seen && !seen->dying && seen->sha256 == chunk.sha256;
-    });
-    if (taken) continue;
+    } while (!hash_at_rest(chunk.sha256) || hash_taken(chunk.sha256));
+    if (hash_taken(chunk.sha256)) continue;
+    if (look(rows_.chunks, id)) throw IdTaken();
     write(rows_.chunks, id, "insert").pending = ChunkRow{chunk.sha256, chunk.size_bytes, false};
     out.push_back(chunk.id);
   }
@@ -341,7 +351,8 @@ std::vector<DoomedChunk> SimTx::lock_chunks(std::span<const ChunkId> chunks) {
   std::vector<DoomedChunk> out;
   for (const ChunkId id : chunks) {
     if (!lock_now(rows_.chunks, id.value)) continue;
-    out.push_back({id, look(rows_.chunks, id.value)->sha256, false});
+    const auto row = look(rows_.chunks, id.value);
+    out.push_back({id, row->sha256, false, row->size_bytes});
   }
   return out;
 }

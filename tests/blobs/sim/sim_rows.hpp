@@ -155,6 +155,8 @@ class SimTx final : public ChunkTx {
   void take_chunk_reference(ChunkId chunk);
   std::set<ChunkId> all_references();
   void insert_dying(const Orphan& orphan);
+  bool hash_at_rest(const Sha256& sha256) const;
+  bool hash_taken(const Sha256& sha256) const;
 
   SimRows& rows_;
   Fibers& fibers_;

@@ -132,6 +132,18 @@ bool SimVfs::held_back(Area area, const std::string& name) const {
   return std::any_of(held_.begin(), held_.end(), [&](auto& r) { return r.to == area && r.name == name; });
 }
 
+bool SimVfs::move(Area from, const std::string& name, Area to, const std::string& as) {
+  call("move", name);
+  const Key source = key(from, name), target = key(to, as);
+  const auto found = current_.find(source);
+  if (found == current_.end()) return false;
+  if (current_.contains(target)) throw VfsError(VfsError::Kind::exists, "rename " + as);
+  const InodePtr inode = found->second;
+  change_name({target, inode});
+  change_name({source, nullptr});
+  return true;
+}
+
 bool SimVfs::exists(Area area, const std::string& name) {
   call("stat", name);
   if (fault_ == Fault::no_look_at_own_name || held_back(area, name)) return true;

@@ -27,6 +27,7 @@ class SimVfs final : public Vfs {
   void prefetch(VfsFile&, std::uint64_t, std::uint64_t) override {}
   SyncResult sync(VfsFile& file) override;
   void place(const std::string& spool_name, Area to, const std::string& name) override;
+  bool move(Area from, const std::string& name, Area to, const std::string& as) override;
   bool exists(Area area, const std::string& name) override;
   Stat stat(VfsFile& file) override;
   std::optional<Stat> stat(Area area, const std::string& name) override;
