@@ -457,6 +457,7 @@ TEST_F(Rights, AFolderPasswordHasItsFolderForHome) {
   const auto roots = json_of(limited.get("/api/folders"));
   ASSERT_EQ(roots.size(), 1u);
   EXPECT_EQ(roots[0]["id"], server.folder_id(area));
+  EXPECT_TRUE(roots[0]["parent_id"].is_null()) << "what lies above does not exist for him";
   const auto made = limited.json("POST", "/api/folders", R"({"name":"by limited"})");
   ASSERT_EQ(made.status, 201) << made.body;
   EXPECT_EQ(json_of(made)["parent_id"], server.folder_id(area));
