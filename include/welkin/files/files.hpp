@@ -118,6 +118,8 @@ class Browse;      // welkin/files/browse.hpp
 class ChangeLog;   // welkin/files/changes.hpp
 class Locks;       // welkin/files/locks.hpp
 class Properties;  // welkin/files/properties.hpp
+class EventHub;    // welkin/files/events.hpp
+class Archives;    // welkin/files/archives.hpp
 struct BrowseWants;
 
 /// A body on its way in. Feed it, then finish; destroying it unfinished drops everything.
@@ -219,6 +221,8 @@ class Files {
 
   // --- parts with doors of their own
   ChangeLog& change_log();
+  Archives& archives();
+  std::shared_ptr<EventHub> events();
   /// Write locks, see locks.hpp. Every change above obeys them.
   Locks& locks();
   /// What clients keep with a node, see properties.hpp.
