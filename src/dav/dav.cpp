@@ -4,19 +4,31 @@
 #include "dav/errors.hpp"
 #include "dav/get.hpp"
 #include "dav/if_check.hpp"
+#include "dav/options.hpp"
+#include "dav/propfind.hpp"
+#include "dav/report.hpp"
+#include "dav/search.hpp"
 #include "dav/writes.hpp"
 #include "welkin/core/error.hpp"
 
 namespace welkin::dav {
 namespace {
 
-/// 200 and not 204: some clients take 204 for a failure. No DAV header is sent, because none of its classes
-/// is whole.
-Task<> options(http::Request& /*rq*/, http::Reply& rp) { return rp.send(http::Status::ok); }
-
 Task<> refuse_method(http::Request& /*rq*/, http::Reply& /*rp*/) {
   throw Error(Errc::method_not_allowed, "method_not_allowed", "This address does not take that method");
 }
+
+struct ReadRoute {
+  http::Method method;
+  const char* name;
+  Task<> (*verb)(const Services&, http::Request&, http::Reply&);
+};
+constexpr ReadRoute kReads[] = {
+    {http::Method::get, "get", get},
+    {http::Method::propfind, "propfind", propfind},
+    {http::Method::report, "report", report},
+    {http::Method::search, "search", search},
+};
 
 /// Wraps `handler` as the routes are wrapped, for what the router's table does not hold.
 http::Handler wrapped(http::Middleware outer, http::Middleware inner, http::Handler handler) {
@@ -33,14 +45,27 @@ void mount(http::Router& router, const Services& services) {
   const auto errors = answer_errors();
   const auto authenticate = authenticate_dav(services);
   auto scope = router.scope({errors, authenticate});
-  const auto handle_get = [services](http::Request& rq, http::Reply& rp) { return get(services, rq, rp); };
   auto reads = router.scope({errors, authenticate, obey_if(services)});
-  reads.on({http::Method::get, "/webdav", "dav.get_root", http::Access::dav, "node", "read"}, handle_get);
-  reads.on({http::Method::get, "/webdav/{*path}", "dav.get", http::Access::dav, "node", "read"}, handle_get);
-
+  for (const auto& route : kReads) {
+    const auto handler = [services, verb = route.verb](http::Request& rq, http::Reply& rp) {
+      return verb(services, rq, rp);
+    };
+    const std::string name = std::string("dav.") + route.name;
+    reads.on({route.method, "/webdav", name + "_root", http::Access::dav, "node", "read"}, handler);
+    reads.on({route.method, "/webdav/{*path}", name, http::Access::dav, "node", "read"}, handler);
+  }
   mount_writes(scope, services);
 
-  const auto answer_options = wrapped(errors, authenticate_claims(services), options);
+  const auto handle_options = [services](http::Request& rq, http::Reply& rp) {
+    return options(services, rq, rp);
+  };
+  const auto claims = authenticate_claims(services);
+  router.scope({errors, claims})
+      .on({http::Method::options, "/", "dav.top_options", http::Access::open, "-", "-"}, handle_options);
+  scope.on({http::Method::propfind, "/", "dav.top_propfind", http::Access::dav, "-", "read"},
+           [services](http::Request& rq, http::Reply& rp) { return propfind_top(services, rq, rp); });
+
+  const auto answer_options = wrapped(errors, claims, handle_options);
   const auto answer_others = wrapped(errors, authenticate, refuse_method);
   router.set_fallback("/webdav", [answer_options, answer_others](http::Request& rq, http::Reply& rp,
                                                                  const std::string& allowed) {

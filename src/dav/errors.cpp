@@ -36,6 +36,10 @@ constexpr Wording kWordings[] = {
     {"forbidden", "need-privileges"},                    // RFC 3744 §7.1.1
     {"resource_must_be_null", "resource-must-be-null"},  // RFC 5689 §3
     {"valid_resourcetype", "valid-resourcetype"},        //
+    {"valid-sync-token", "valid-sync-token"},            // RFC 6578 §3.2
+    {"supported_report", "supported-report"},            // RFC 3253 §3.6
+    {"number_of_matches_within_limits", "number-of-matches-within-limits"},
+    {"search_scope_valid", "search-scope-valid"},  // RFC 5323 §2.2.2
     {"name_too_long", "", http::Status::uri_too_long},
     {"path_too_long", "", http::Status::uri_too_long},
     {"other_server", "", http::Status::bad_gateway},  // RFC 4918 §9.8.5

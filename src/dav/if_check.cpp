@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <map>
 
+#include "dav/sync_token.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/core/text.hpp"
+#include "welkin/files/changes.hpp"
 
 namespace welkin::dav {
 namespace {
@@ -13,12 +15,15 @@ namespace {
 struct State {
   std::string etag;  // with quotes; "" for what is not there
   std::vector<files::LockToken> tokens;
+  NodeId folder;                     // 0: it is none
+  std::vector<std::string> current;  // sync tokens that say what it is like now
 };
 
 Task<State> state_of(const Services& services, const http::Request& rq, const files::Located& at) {
   State state;
   const auto& node = at.node ? at.node : at.parent;
   if (!node) co_return state;
+  if (at.node && at.node->is_folder()) state.folder = at.node->id;
   if (at.node) state.etag = '"' + at.node->etag + '"';
   for (const auto& lock : co_await services.files.locks().covering(rq.caller(), node->id)) {
     if (at.node || lock.infinite) state.tokens.push_back(lock.token);
@@ -32,6 +37,8 @@ bool holds(const wire::IfCondition& condition, const State& state) {
     matches = condition.value == state.etag;  // strong: a weak tag equals none of ours
   } else if (const auto token = files::parse_lock_token(condition.value)) {
     matches = std::find(state.tokens.begin(), state.tokens.end(), *token) != state.tokens.end();
+  } else {
+    matches = std::find(state.current.begin(), state.current.end(), condition.value) != state.current.end();
   }
   return matches != condition.negated;
 }
@@ -46,7 +53,8 @@ class Check {
     IfVerdict verdict;
     verdict.holds = false;
     for (const auto& list : header.lists) {
-      const State* const state = co_await find(list);
+      State* const state = co_await find(list);
+      co_await ask_sync_tokens(list, *state);
       for (const auto& condition : list.conditions)
         verdict.asked_etag = verdict.asked_etag || (condition.is_etag && state == own_);
       const auto all = [&](const wire::IfCondition& condition) { return holds(condition, *state); };
@@ -56,7 +64,19 @@ class Check {
   }
 
  private:
-  Task<const State*> find(const wire::IfList& list) {
+  /// RFC 6578 §5: a sync token is true of a folder that has not changed since.
+  Task<> ask_sync_tokens(const wire::IfList& list, State& state) {
+    for (const auto& condition : list.conditions) {
+      if (condition.is_etag || !state.folder) continue;
+      const auto token = read_sync_token(condition.value);
+      if (!token || !token->after.empty()) continue;
+      if (co_await services_.files.change_log().is_current(rq_.caller(), state.folder, token->state)) {
+        state.current.push_back(condition.value);
+      }
+    }
+  }
+
+  Task<State*> find(const wire::IfList& list) {
     std::optional<Place> at = place_;
     if (list.tagged) at = place_of_tag(rq_, list.resource);
     if (!at) co_return &nowhere_;
@@ -76,7 +96,7 @@ class Check {
   const http::Request& rq_;
   const Place& place_;
   const files::Located& target_;
-  const State nowhere_;
+  State nowhere_;
   std::map<std::vector<std::string>, State> states_;
   const State* own_ = nullptr;
 };

@@ -1,5 +1,8 @@
 #include "dav/mkcol.hpp"
 
+#include <exception>
+
+#include "dav/property_update.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/core/text.hpp"
 
@@ -11,15 +14,65 @@ namespace {
   throw Error(Errc::method_not_allowed, "resource_must_be_null", "There is something of that name already");
 }
 
+/// RFC 5689. nullopt: no body, a plain MKCOL.
+Task<std::optional<PropertyUpdate>> read_body(http::Request& rq) {
+  if (!rq.has_body()) co_return std::nullopt;
+  const auto type =
+      text::lower(text::trim(rq.header("content-type").substr(0, rq.header("content-type").find(';'))));
+  if (type != "application/xml" && type != "text/xml") {
+    if ((co_await rq.read()).empty()) co_return std::nullopt;
+    throw Error(Errc::unsupported_media_type, "mkcol_body", "MKCOL takes no such body");
+  }
+  auto body = co_await read_xml(rq);
+  if (!body) co_return std::nullopt;
+  co_return read_mkcol(std::move(*body));
+}
+
+Task<> answer_refused(Change& change, const PropertyUpdate& update) {
+  auto status = http::Status::failed_dependency;
+  for (const auto& one : update.named) {
+    if (one.status != 424) status = static_cast<http::Status>(one.status);
+  }
+  std::string text;
+  wire::begin_dav_document(text, "mkcol-response", kNamespaces);
+  wire::Multistatus out(text);
+  update.write(out);
+  text += "</D:mkcol-response>";
+  co_await change.rp.send(status, "application/xml; charset=utf-8", std::move(text));
+}
+
+/// The folder is there and nobody else's yet: all of its properties, or no folder.
+Task<bool> set_properties(Change& change, const files::Node& made, PropertyUpdate& update) {
+  update.patch.lock_tokens = change.submitted.tokens;
+  std::exception_ptr failure;
+  try {
+    co_await change.services.files.properties().patch(change.rq.caller(), made.id, update.patch);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  if (!failure) co_return true;
+  co_await change.services.files.trash(change.rq.caller(), made.id, {}, change.submitted.tokens);
+  try {
+    std::rethrow_exception(failure);
+  } catch (const Error& e) {
+    if (std::string_view(e.slug()) != "too_many_properties") throw;
+  }
+  update.fail_last(507, {});
+  co_return false;
+}
+
 }  // namespace
 
 Task<> mkcol(Change& change) {
   if (change.at.node || change.is_root()) refuse_taken(change);
   const auto& parent = change.require_parent();
-  if (change.rq.has_body() && !(co_await change.rq.read()).empty())
-    throw Error(Errc::unsupported_media_type, "mkcol_body", "MKCOL takes no such body");
+  auto update = co_await read_body(change.rq);
   co_await change.require_conditions();
   change.touch_target(false, false);
+  if (update && update->fails) {
+    co_await answer_refused(change, *update);
+    co_return;
+  }
   std::optional<files::Node> made;
   try {
     made = co_await change.services.files.create_folder(change.rq.caller(), parent.id, change.at.name,
@@ -28,6 +81,10 @@ Task<> mkcol(Change& change) {
     if (e.code() != Errc::conflict) throw;
   }
   if (!made) refuse_taken(change);
+  if (update && !update->patch.changes.empty() && !co_await set_properties(change, *made, *update)) {
+    co_await answer_refused(change, *update);
+    co_return;
+  }
   co_await change.rp.send(http::Status::created);
 }
 

@@ -5,6 +5,7 @@
 #include "dav/location.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/core/text.hpp"
+#include "welkin/files/properties.hpp"
 #include "welkin/http/upload_headers.hpp"
 
 namespace welkin::dav {
@@ -39,6 +40,7 @@ bool lies_below(const Place& place, const Place& top) {
 Task<Destination> require_destination(Change& change, bool deep) {
   Destination to;
   to.place = destination_of(change.rq);
+  http::client_mtime(change.rq.headers());  // refused before anything is done
   to.overwrite = may_overwrite(change.rq);
   const auto& node = change.require_node();
   if (to.place.names.empty()) throw Error(Errc::forbidden, "is_root", "The root cannot be replaced");
@@ -78,7 +80,25 @@ Task<files::Expect> require_both(Change& change, const Destination& to) {
   throw e;
 }
 
-Task<> answer(Change& change, const Destination& to, const files::Placed& placed) {
+/// X-OC-MTime of sync clients. The file is there already, so a failure only means that the header is not
+/// confirmed.
+Task<> set_mtime(Change& change, files::Node& node) {
+  files::PropertyPatch patch;
+  patch.modified_at = http::client_mtime(change.rq.headers());
+  if (!patch.modified_at || node.is_folder()) co_return;
+  patch.lock_tokens = change.submitted.tokens;
+  const auto modified_at = *patch.modified_at;
+  try {
+    co_await change.services.files.properties().patch(change.rq.caller(), node.id, std::move(patch));
+  } catch (const Error&) {
+    co_return;
+  }
+  node.modified_at = modified_at;
+  change.rp.set("X-OC-MTime", "accepted");
+}
+
+Task<> answer(Change& change, const Destination& to, files::Placed placed) {
+  co_await set_mtime(change, placed.node);
   set_validators(change.rp, placed.node);
   if (placed.created) change.rp.set("Location", to.place.path(placed.node.is_folder()));
   co_await change.rp.send(placed.created ? Status::created : Status::no_content);
@@ -122,7 +142,7 @@ Task<> move(Change& change) {
   if (to.is_same) {
     if (!is_respelled(change.rq)) refuse_cycle("Source and destination are the same");
     co_await change.require_conditions();
-    co_await answer(change, to, {source, true});
+    co_await answer(change, to, files::Placed{source, true});
     co_return;
   }
   files::Files::Move how;

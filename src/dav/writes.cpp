@@ -3,6 +3,7 @@
 #include "dav/change.hpp"
 #include "dav/lock.hpp"
 #include "dav/mkcol.hpp"
+#include "dav/proppatch.hpp"
 #include "dav/put.hpp"
 #include "dav/remove.hpp"
 #include "dav/transfer.hpp"
@@ -18,10 +19,15 @@ struct WriteRoute {
 };
 
 constexpr WriteRoute kRoutes[] = {
-    {http::Method::put, "put", "create", put},       {http::Method::patch, "patch", "update", patch},
-    {http::Method::del, "delete", "delete", remove}, {http::Method::mkcol, "mkcol", "create", mkcol},
-    {http::Method::copy, "copy", "read", copy},      {http::Method::move, "move", "delete", move},
-    {http::Method::lock, "lock", "update", lock},    {http::Method::unlock, "unlock", "update", unlock},
+    {http::Method::put, "put", "create", put},
+    {http::Method::patch, "patch", "update", patch},
+    {http::Method::del, "delete", "delete", remove},
+    {http::Method::mkcol, "mkcol", "create", mkcol},
+    {http::Method::copy, "copy", "read", copy},
+    {http::Method::move, "move", "delete", move},
+    {http::Method::proppatch, "proppatch", "update", proppatch},
+    {http::Method::lock, "lock", "update", lock},
+    {http::Method::unlock, "unlock", "update", unlock},
 };
 
 }  // namespace

@@ -10,9 +10,11 @@
 #include "files/upload.hpp"
 #include "welkin/files/archives.hpp"
 #include "welkin/files/batch.hpp"
+#include "welkin/files/browse.hpp"
 #include "welkin/files/changes.hpp"
 #include "welkin/files/events.hpp"
 #include "welkin/files/locks.hpp"
+#include "welkin/files/properties.hpp"
 #include "welkin/files/trash.hpp"
 #include "welkin/files/versions.hpp"
 
@@ -49,6 +51,7 @@ struct Files::Impl {
         store(store),
         room(std::make_shared<UploadRoom>(db, store, clock)),
         locks(room),
+        properties(room),
         change_log(db),
         trash_bin(db, config, clock),
         versions(db, store, config),
@@ -59,6 +62,7 @@ struct Files::Impl {
   blobs::Store& store;
   std::shared_ptr<UploadRoom> room;
   Locks locks;
+  Properties properties;
   ChangeLog change_log;
   Trash trash_bin;
   Versions versions;
@@ -78,6 +82,7 @@ Locks& Files::locks() { return impl_->locks; }
 Batches& Files::batches() { return impl_->batches; }
 Trash& Files::trash_bin() { return impl_->trash_bin; }
 Versions& Files::versions() { return impl_->versions; }
+Properties& Files::properties() { return impl_->properties; }
 
 void Files::close() {
   impl_->events->close();
@@ -125,6 +130,20 @@ Task<Page> Files::list(Caller caller, NodeId folder, ListQuery query) {
   query.limit = std::clamp(query.limit, 1, 1000);
   co_return co_await impl_->db.read(
       [&](db::Tx& tx) { return store::page(tx, caller, store::require_folder(tx, caller, folder), query); });
+}
+
+Browse Files::browse(const Caller& caller, NodeId folder, std::int32_t folder_rights,
+                     const BrowseWants& wants, std::string after) {
+  return {impl_->db, caller, folder, folder_rights, wants, std::move(after)};
+}
+
+Task<Files::DriveUse> Files::drive_use(DriveId drive) {
+  const auto use = co_await impl_->db.read([&](db::Tx& tx) { return store::drive_use(tx, drive); });
+  DriveUse out;
+  out.used_bytes = static_cast<std::uint64_t>(use.used);
+  const auto left = std::max<std::int64_t>(0, use.quota - use.used - use.reserved);
+  out.free_bytes = std::min(static_cast<std::uint64_t>(left), impl_->store.space().free_bytes);
+  co_return out;
 }
 
 Task<std::optional<Node>> Files::child(Caller caller, NodeId folder, std::string name) {

@@ -22,6 +22,8 @@ constexpr std::array kRefusals{
             "the resource is not in the state the request asks for"},
     Refusal{"locked", Errc::locked, "lock_token_submitted", "the resource is locked"},
     Refusal{"too_many_locks", Errc::forbidden, "too_many_locks", "there are too many locks already"},
+    Refusal{"too_many_properties", Errc::quota_exceeded, "too_many_properties",
+            "there is no room for more properties here"},
     Refusal{"quota_exceeded", Errc::quota_exceeded, "quota_not_exceeded", "the storage quota is exceeded"},
     Refusal{"into_itself", Errc::invalid, "into_itself",
             "nothing can be moved or copied into or onto itself"},

@@ -157,14 +157,14 @@ void append_number(std::string& out, std::uint64_t value) {
              static_cast<std::size_t>(std::to_chars(digits, digits + sizeof digits, value).ptr - digits));
 }
 
-void Multistatus::begin(std::span<const XmlNamespace> more) {
-  out_ += "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<D:multistatus xmlns:D=\"DAV:\"";
+void begin_dav_document(std::string& out, std::string_view root, std::span<const XmlNamespace> more) {
+  ((out += "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<D:") += root) += " xmlns:D=\"DAV:\"";
   for (const auto& ns : more) {
-    ((out_ += " xmlns:") += ns.prefix) += "=\"";
-    append_escaped(out_, ns.uri);
-    out_ += '"';
+    ((out += " xmlns:") += ns.prefix) += "=\"";
+    append_escaped(out, ns.uri);
+    out += '"';
   }
-  out_ += '>';
+  out += '>';
 }
 
 void Multistatus::status_line(int status) {

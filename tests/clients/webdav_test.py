@@ -90,6 +90,34 @@ class Litmus(Scratch):
         self.suite("http", 4)
 
 
+class Curl(Scratch):
+    LOCK = ('<?xml version="1.0"?><lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope>'
+            "<locktype><write/></locktype><owner>me</owner></lockinfo>")
+
+    def test_uploads_in_every_way(self):
+        small = self.write("small", b"small")
+        large = self.write("large", os.urandom(3 << 20))
+        base = ["curl", "-s", "-u", f"{NAME}:{PASSWORD}"]
+        self.assertEqual(201, ask("MKCOL", "curl")[0])
+        self.assertEqual(0, run(*base, "-f", "-T", small, url("curl/")).returncode, "a slash: the name is appended")
+        self.assertEqual((200, "small"), ask("GET", "curl/small"))
+        self.assertEqual(0, run(*base, "-f", "-T", large, url("curl/large")).returncode, "waits for 100 Continue")
+        self.assertEqual(0, run(*base, "-f", "-T", "-", url("curl/piped"), stdin="piped").returncode, "in chunks")
+        self.assertEqual((200, "piped"), ask("GET", "curl/piped"))
+        refused = run(*base, "-o", "-", "-w", "%{http_code}", "-C", "2", "-T", small, url("curl/small"))
+        self.assertIn("400", refused.stdout, "a part is not taken for the whole")
+        self.assertEqual((200, "small"), ask("GET", "curl/small"))
+        self.assertEqual(204, ask("DELETE", "curl/")[0])
+
+    def test_locks_survive_a_restart(self):
+        self.assertEqual(201, ask("PUT", "locked", "-d", "x")[0])
+        self.assertEqual(200, ask("LOCK", "locked", "-d", self.LOCK)[0])
+        welkin.stop()
+        welkin.start()
+        self.assertEqual(423, ask("PUT", "locked", "-d", "y")[0])
+        self.assertEqual((200, "x"), ask("GET", "locked"))
+
+
 class Cadaver(Scratch):
     def cadaver(self, *commands):
         with open(os.path.join(self.here, ".netrc"), "w", encoding="utf-8") as f:

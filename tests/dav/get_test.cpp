@@ -3,6 +3,7 @@
 #include "support/run.hpp"
 #include "support/test_server.hpp"
 #include "welkin/core/text.hpp"
+#include "welkin/wire/xml.hpp"
 
 namespace welkin::tests {
 namespace {
@@ -82,20 +83,21 @@ TEST_F(DavGet, ShowsFolders) {
   EXPECT_EQ(policy.find("script"), std::string::npos);
   EXPECT_EQ(page.body.find("<script"), std::string::npos);
   EXPECT_EQ(page.body.find("<b>"), std::string::npos);
-  EXPECT_NE(page.body.find("/webdav/Docs%20%26%20more/100%25%20%231%3F.txt\""), std::string::npos)
+  EXPECT_NE(page.body.find("/webdav/Docs%20&amp;%20more/100%25%20%231%3F.txt\""), std::string::npos)
       << page.body;
   EXPECT_NE(page.body.find("href=\"/webdav/\""), std::string::npos) << "the way up";
   // Every link leads somewhere.
   std::size_t links = 0;
   for (auto at = page.body.find("href=\""); at != std::string::npos; at = page.body.find("href=\"", at + 1)) {
     const auto start = at + 6;
-    EXPECT_EQ(dav.get(page.body.substr(start, page.body.find('"', start) - start)).status, 200);
+    const auto href = page.body.substr(start, page.body.find('"', start) - start);
+    EXPECT_EQ(dav.get(wire::parse_xml("<a>" + href + "</a>").text).status, 200) << href;
     ++links;
   }
   EXPECT_EQ(links, 4u);
   const auto plain = dav.get("/webdav/Docs%20&%20more/");
   EXPECT_EQ(plain.header("content-type"), "text/plain; charset=utf-8");
-  EXPECT_EQ(plain.body, "<b>&\"quoted\"/\n100% #1?.txt\n<script>alert(1).txt\n");
+  EXPECT_EQ(plain.body, "100% #1?.txt\n<b>&\"quoted\"/\n<script>alert(1).txt\n");
   EXPECT_EQ(dav.send("HEAD", "/webdav/").body, "");
 }
 
@@ -177,15 +179,52 @@ TEST_F(DavGet, OtherMethodsAreNotThere) {
 }
 
 TEST_F(DavGet, OptionsIsForEverybody) {
-  for (const char* path : {"/webdav", "/webdav/", "/webdav/a/b/c"}) {
+  for (const char* path : {"/webdav", "/webdav/", "/webdav/a/b/c", "/"}) {
     const auto answer = server.nobody().send("OPTIONS", path);
     EXPECT_EQ(answer.status, 200) << path;
     EXPECT_EQ(answer.body, "");
-    EXPECT_NE(answer.header("allow").find("GET"), std::string::npos);
-    EXPECT_FALSE(answer.has("dav")) << "no class is whole yet";
+    EXPECT_EQ(answer.header("content-length"), "0");
+    EXPECT_NE(answer.header("allow").find("PROPFIND"), std::string::npos) << path;
+    EXPECT_TRUE(answer.header("dav").starts_with("1, 2, 3")) << path;
+    EXPECT_EQ(answer.header("ms-author-via"), "DAV");
+    EXPECT_EQ(answer.header("dasl"), "<DAV:basicsearch>");
   }
   EXPECT_EQ(dav.send("OPTIONS", "/webdav").status, 200);
   EXPECT_EQ(ApiClient(server.port(), basic(alice.name, "wrong")).send("OPTIONS", "/webdav").status, 401);
+}
+
+// Who is known is told what he may send to that very address.
+TEST_F(DavGet, OptionsTellsTheMethodsOfAnAddress) {
+  server.file(alice, home, "a.txt", "x");
+  const auto allow = [&](const std::string& path) { return dav.send("OPTIONS", path).header("allow"); };
+  EXPECT_EQ(allow("/webdav/missing"), "OPTIONS, PUT, MKCOL, LOCK");
+  EXPECT_EQ(allow("/webdav/Docs%20&%20more").find("PUT"), std::string::npos);
+  EXPECT_NE(allow("/webdav/Docs%20&%20more").find("GET"), std::string::npos);
+  EXPECT_NE(allow("/webdav/a.txt").find("PUT"), std::string::npos);
+  EXPECT_NE(allow("/webdav/a.txt").find("LOCK"), std::string::npos);
+}
+
+// Some clients look at every parent of the address they were given.
+TEST_F(DavGet, TheTopIsAFolderWithTheMountInIt) {
+  const auto top = dav.send("PROPFIND", "/", {{"Depth", "1"}});
+  EXPECT_EQ(top.status, 207) << top.body;
+  EXPECT_NE(top.body.find("<D:href>/</D:href>"), std::string::npos);
+  EXPECT_NE(top.body.find("<D:href>/webdav/</D:href>"), std::string::npos);
+  EXPECT_EQ(dav.send("PROPFIND", "/", {{"Depth", "0"}}).body.find("<D:href>/webdav/"), std::string::npos);
+  EXPECT_EQ(server.nobody().send("PROPFIND", "/").status, 401);
+}
+
+TEST_F(DavGet, TellsTheDigestWhenItIsWanted) {
+  server.file(alice, home, "a.txt", "hello");
+  const std::string hello = "sha-256=:LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=:";
+  EXPECT_EQ(dav.get("/webdav/a.txt", {{"Want-Repr-Digest", "sha-512=3, sha-256=10"}}).header("repr-digest"),
+            hello);
+  const auto part = dav.get("/webdav/a.txt", {{"Want-Repr-Digest", "sha-256=1"}, {"Range", "bytes=0-1"}});
+  EXPECT_EQ(part.status, 206);
+  EXPECT_EQ(part.header("repr-digest"), hello) << "of the whole file";
+  for (const std::string other : {"", "sha-256=0", "md5=1"}) {
+    EXPECT_FALSE(dav.get("/webdav/a.txt", {{"Want-Repr-Digest", other}}).has("repr-digest")) << other;
+  }
 }
 
 }  // namespace

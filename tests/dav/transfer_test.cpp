@@ -122,7 +122,7 @@ TEST_F(DavTransfer, DepthDecidesHowMuch) {
 TEST_F(DavTransfer, ReplacesAsAWhole) {
   server.file(alice, server.folder(alice, t, "old"), "gone", "x");
   EXPECT_EQ(copy(b + "/x", b + "/old"), 204);
-  EXPECT_EQ(get(b + "/old/"), "y/\nn\n") << "members are not mixed";
+  EXPECT_EQ(get(b + "/old/"), "n\ny/\n") << "members are not mixed";
   EXPECT_EQ(copy(b + "/a", b + "/old"), 204) << "a file over a folder";
   EXPECT_EQ(get(b + "/old"), "hello");
   EXPECT_EQ(move(b + "/x", b + "/old"), 204) << "a folder over a file";
@@ -149,6 +149,34 @@ TEST_F(DavTransfer, MovesKeepWhatAFileIs) {
   EXPECT_EQ(move(b + "/caf%C3%A9", b + "/cafe%CC%81"), 201) << "another form, the same name";
   EXPECT_EQ(copy(b + "/caf%C3%A9", b + "/cafe%CC%81"), 403);
   EXPECT_EQ(get(b + "/cafe%CC%81"), "x");
+}
+
+TEST_F(DavTransfer, CarriesPropertiesAndTakesTimes) {
+  const auto patch = [&](const std::string& path, const std::string& set) {
+    last = dav.send("PROPPATCH", path, {},
+                    "<propertyupdate xmlns='DAV:'><set><prop>" + set + "</prop></set></propertyupdate>");
+    return last.status;
+  };
+  const auto value = [&](const std::string& path) {
+    return dav
+        .send("PROPFIND", path, {{"Depth", "0"}},
+              "<propfind xmlns='DAV:'><prop><c xmlns='urn:c'/></prop></propfind>")
+        .body;
+  };
+  EXPECT_EQ(patch(b + "/x", "<c xmlns='urn:c'>blue</c>"), 207);
+  EXPECT_EQ(patch(b + "/x/n", "<c xmlns='urn:c'>red</c>"), 207);
+  EXPECT_EQ(copy(b + "/x", b + "/shallow", {{"Depth", "0"}}), 201);
+  EXPECT_EQ(copy(b + "/x", b + "/deep"), 201);
+  EXPECT_EQ(move(b + "/x", b + "/moved"), 201);
+  for (const char* folder : {"/shallow", "/deep", "/moved"})
+    EXPECT_NE(value(b + folder).find("blue"), std::string::npos) << folder;
+  for (const char* file : {"/deep/n", "/moved/n"})
+    EXPECT_NE(value(b + file).find("red"), std::string::npos) << file;
+  EXPECT_EQ(copy(b + "/a", b + "/dated", {{"X-OC-Mtime", "1500000000"}}), 201);
+  EXPECT_EQ(last.header("x-oc-mtime"), "accepted");
+  EXPECT_EQ(dav.get(b + "/dated").header("last-modified"), "Fri, 14 Jul 2017 02:40:00 GMT");
+  EXPECT_EQ(copy(b + "/a", b + "/q", {{"X-OC-Mtime", "soon"}}), 400);
+  EXPECT_EQ(get(b + "/q"), "status 404");
 }
 
 TEST_F(DavTransfer, ObeysLocks) {

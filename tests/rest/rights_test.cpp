@@ -74,6 +74,17 @@ Request get_folder(const Things& t, const char* rest) {
   return {"GET", "/api/folders/" + t.folder + rest, "", {}};
 }
 
+constexpr const char* kSyncBody =
+    "<D:sync-collection "
+    "xmlns:D='DAV:'><D:sync-token/><D:sync-level>1</D:sync-level><D:prop/></D:sync-collection>";
+constexpr const char* kPropertyUpdate =
+    "<D:propertyupdate xmlns:D='DAV:'><D:set><D:prop><x xmlns='urn:x'/></D:prop></D:set></D:propertyupdate>";
+std::string search_body(const std::string& scope) {
+  return "<D:searchrequest "
+         "xmlns:D='DAV:'><D:basicsearch><D:select><D:prop/></D:select><D:from><D:scope><D:href>" +
+         scope + "</D:href></D:scope></D:from></D:basicsearch></D:searchrequest>";
+}
+
 std::string dav_path(const Things& t, Subject subject) {
   if (subject == kFolderPassword) return "/webdav/" + t.dav;  // his root is the folder
   if (subject == kOwner || subject == kReadOnlyPassword) return "/webdav/area/" + t.dav;
@@ -82,6 +93,11 @@ std::string dav_path(const Things& t, Subject subject) {
 
 std::string versions(const Things& t, bool one = true) {
   return "/api/files/" + t.file + "/versions" + (one ? "/" + t.version : "");
+}
+
+std::string dav_folder(const Things& t, Subject subject) {
+  const auto path = dav_path(t, subject);
+  return path.substr(0, path.rfind('/') + 1);
 }
 
 constexpr const char* kLockInfo =
@@ -102,6 +118,7 @@ constexpr const char* kEmptiesOwn = "uooooooofno";
 // What others fall back on (the trash, old versions) is the members' to destroy, not who was invited by a
 // grant.
 constexpr const char* kDestroys = "unfffofnfof";
+constexpr const char* kDavPatchesRoot = "uooooooofoo";
 // By path, a folder that is hidden is a parent that is missing: 409.
 constexpr const char* kDavCreates = "ucfoooocfof";
 constexpr const char* kDavUpdates = "ucffooocfof";
@@ -308,6 +325,32 @@ const Row kRows[] = {
      [](const Things& t, Subject) {
        return send_json("POST", "/api/batch/purge", {{"file_ids", {t.trashed}}});
      }},
+    {"dav.propfind_root", kOwn, false,
+     [](const Things&, Subject) { return Request{"PROPFIND", "/webdav/", "", {{"Depth", "0"}}}; }},
+    {"dav.propfind", kReads, true,
+     [](const Things& t, Subject s) { return Request{"PROPFIND", dav_path(t, s), "", {{"Depth", "0"}}}; }},
+    {"dav.propfind/folder", kReads, true,
+     [](const Things& t, Subject s) { return Request{"PROPFIND", dav_folder(t, s), "", {{"Depth", "1"}}}; }},
+    {"dav.report", kReads, true,
+     [](const Things& t, Subject s) { return Request{"REPORT", dav_folder(t, s), kSyncBody, {}}; }},
+    {"dav.report_root", kOwn, false,
+     [](const Things&, Subject) { return Request{"REPORT", "/webdav", kSyncBody, {}}; }},
+    {"dav.search", kReads, true,
+     [](const Things& t, Subject s) {
+       return Request{"SEARCH", dav_folder(t, s), search_body(dav_folder(t, s)), {}};
+     }},
+    {"dav.search/scope", kReads, true,
+     [](const Things& t, Subject s) {
+       return Request{"SEARCH", "/webdav", search_body(dav_folder(t, s)), {}};
+     }},
+    {"dav.search_root", kOwn, false,
+     [](const Things&, Subject) { return Request{"SEARCH", "/webdav", search_body("/webdav/"), {}}; }},
+    {"dav.proppatch", kUpdates, true,
+     [](const Things& t, Subject who) -> Request {
+       return {"PROPPATCH", dav_path(t, who), kPropertyUpdate, {}};
+     }},
+    {"dav.proppatch_root", kDavPatchesRoot, false,
+     [](const Things&, Subject) -> Request { return {"PROPPATCH", "/webdav", kPropertyUpdate, {}}; }},
     {"dav.put", kDavUpdates, true,
      [](const Things& t, Subject who) -> Request { return {"PUT", dav_path(t, who), "x", {}}; }},
     {"dav.put/new", kDavCreates, true,
@@ -350,27 +393,23 @@ const Row kRows[] = {
     {"dav.lock", kDavUpdates, true,
      [](const Things& t, Subject who) -> Request { return {"LOCK", dav_path(t, who), kLockInfo, {}}; }},
     {"dav.lock/new", kDavCreates, true,
-     [](const Things& t, Subject who) -> Request {
-       return {"LOCK", dav_path(t, who) + ".new", kLockInfo, {}};
-     }},
+     [](const Things& t,
+        Subject who) -> Request { return {"LOCK", dav_path(t, who) + ".new", kLockInfo, {}}; }},
     {"dav.lock_root", kDavReached, false,
      [](const Things&, Subject) -> Request { return {"LOCK", "/webdav", "", {}}; }},
     {"dav.unlock", kDavOther, true,
-     [](const Things& t, Subject who) -> Request {
-       return {"UNLOCK", dav_path(t, who), "", {{"Lock-Token", "<urn:x>"}}};
-     }},
+     [](const Things& t,
+        Subject who) -> Request { return {"UNLOCK", dav_path(t, who), "", {{"Lock-Token", "<urn:x>"}}}; }},
     {"dav.unlock_root", kDavUnlockRoot, false,
-     [](const Things&, Subject) -> Request {
-       return {"UNLOCK", "/webdav", "", {{"Lock-Token", "<urn:x>"}}};
-     }},
+     [](const Things&,
+        Subject) -> Request { return {"UNLOCK", "/webdav", "", {{"Lock-Token", "<urn:x>"}}}; }},
     {"dav.get_root", kOwn, false,
      [](const Things&, Subject) -> Request { return {"GET", "/webdav", "", {}}; }},
     {"dav.get", kReads, true,
      [](const Things& t, Subject who) -> Request { return {"GET", dav_path(t, who), "", {}}; }},
     {"dav.get/folder", kReads, true,
-     [](const Things& t, Subject who) -> Request {
-       return {"GET", dav_path(t, who).substr(0, dav_path(t, who).rfind('/') + 1), "", {}};
-     }},
+     [](const Things& t, Subject who)
+         -> Request { return {"GET", dav_path(t, who).substr(0, dav_path(t, who).rfind('/') + 1), "", {}}; }},
 };
 
 /// A batch says of each item what it would have said of it alone.

@@ -109,18 +109,21 @@ struct Located {
   std::optional<Node> node;    // readable
   std::optional<Node> parent;  // the folder (never a file) that has or would have it; readable, or open to
                                // new files; unset for the caller's start
-  std::string name;       // the last, NFC; "" for the caller's start
-  bool is_mount = false;  // the name is the caller's own mount of `node`, not the node's own
+  std::string name;            // the last, NFC; "" for the caller's start
+  bool is_mount = false;       // the name is the caller's own mount of `node`, not the node's own
 };
 
 class Files;
-class Batches;    // welkin/files/batch.hpp
-class EventHub;   // welkin/files/events.hpp
-class Archives;   // welkin/files/archives.hpp
-class ChangeLog;  // welkin/files/changes.hpp
-class Locks;      // welkin/files/locks.hpp
-class Trash;      // welkin/files/trash.hpp
-class Versions;   // welkin/files/versions.hpp
+class Batches;     // welkin/files/batch.hpp
+class EventHub;    // welkin/files/events.hpp
+class Archives;    // welkin/files/archives.hpp
+class ChangeLog;   // welkin/files/changes.hpp
+class Locks;       // welkin/files/locks.hpp
+class Trash;       // welkin/files/trash.hpp
+class Versions;    // welkin/files/versions.hpp
+class Browse;      // welkin/files/browse.hpp
+class Properties;  // welkin/files/properties.hpp
+struct BrowseWants;
 
 /// A body on its way in. Feed it, then finish; destroying it unfinished drops everything.
 class Upload {
@@ -168,6 +171,15 @@ class Files {
   ///         unprocessable `too_many_to_sort` for type and created_at above kSortedChildrenMax
   Task<Page> list(Caller caller, NodeId folder, ListQuery query);
   static constexpr std::int64_t kSortedChildrenMax = 20'000;
+  /// The members of a readable folder in byte order, see browse.hpp.
+  Browse browse(const Caller& caller, NodeId folder, std::int32_t folder_rights, const BrowseWants& wants,
+                std::string after = {});
+  struct DriveUse {
+    std::uint64_t used_bytes = 0;
+    std::uint64_t free_bytes = 0;  // what is left of the quota, or of the disk when that is less
+  };
+  /// Of a drive the caller has been shown a node of. @throws Error not_found
+  Task<DriveUse> drive_use(DriveId drive);
   /// A child by exact name; nullopt when there is none. @throws Error not_found for the folder itself
   Task<std::optional<Node>> child(Caller caller, NodeId folder, std::string name);
   /// Node, right and chunk list in one snapshot. @throws Error not_found; invalid `is_a_folder`
@@ -219,6 +231,8 @@ class Files {
   Trash& trash_bin();
   Batches& batches();
   Versions& versions();
+  /// What clients keep with a node, see properties.hpp.
+  Properties& properties();
 
   // --- upkeep, for the scheduler: each one bounded turn on the calling thread; true: more is waiting
   bool expire_uploads();

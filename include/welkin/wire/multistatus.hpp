@@ -27,6 +27,9 @@ struct XmlNamespace {
   std::string_view prefix, uri;  // literals
 };
 
+/// The declaration of a document and the start of its root, a DAV: element with the namespaces used in it.
+void begin_dav_document(std::string& out, std::string_view root, std::span<const XmlNamespace> more = {});
+
 /// Writes a DAV:multistatus (RFC 4918 §13) into a string that the caller hands on and empties whenever it is
 /// long enough. No tree, no line breaks, no allocation but the string's own growth; namespaces are declared
 /// once, on the root, `D` for DAV: among them. Balance is the caller's duty.
@@ -37,7 +40,7 @@ class Multistatus {
   Multistatus& operator=(const Multistatus&) = delete;
 
   /// @param more  namespaces beside DAV:, declared on the root
-  void begin(std::span<const XmlNamespace> more = {});
+  void begin(std::span<const XmlNamespace> more = {}) { begin_dav_document(out_, "multistatus", more); }
   void end() { out_ += "</D:multistatus>"; }
 
   /// @param prefix  of href_prefix; @param name  the member's, "" for the folder `prefix` itself

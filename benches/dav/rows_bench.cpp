@@ -1,0 +1,153 @@
+// Rows of a PROPFIND. Hrefs: BEFORE the whole path is encoded and escaped for every row, AFTER the folder's
+// part is made once. Propstats: what one row of five and of all properties costs. Every arm counts its
+// allocations; the two ways of making hrefs must give the same bytes, else the bench ends with an error.
+#include <benchmark/benchmark.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "dav/row_writer.hpp"
+#include "welkin/core/text.hpp"
+#include "welkin/wire/xml.hpp"
+
+namespace {
+std::size_t allocations = 0;
+}  // namespace
+
+void* operator new(std::size_t bytes) {
+  ++allocations;
+  if (void* p = std::malloc(bytes)) return p;
+  throw std::bad_alloc();
+}
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+
+namespace {
+
+namespace dav = welkin::dav;
+namespace files = welkin::files;
+namespace wire = welkin::wire;
+namespace text = welkin::text;
+
+constexpr std::size_t kRows = 10'000;
+
+std::vector<std::string> names() {
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < kRows; ++i) {
+    auto name = std::to_string(i);
+    name = "file-" + std::string(6 - name.size(), '0') + name + ".txt";
+    if (i % 10 == 0) name = "R\xC3\xA9sum\xC3\xA9 & co " + name;
+    out.push_back(std::move(name));
+  }
+  return out;
+}
+
+const std::vector<std::string> kFolder = {"Documents & more", "2026", "Photos of \xC3\xA9t\xC3\xA9"};
+
+void before(const std::vector<std::string>& all, std::string& out) {
+  for (const auto& name : all) {
+    std::string path = "/webdav";
+    for (const auto& segment : kFolder) path += "/" + text::percent_encode(segment, "!$&'()*+,;=:@");
+    path += "/" + text::percent_encode(name, "!$&'()*+,;=:@");
+    wire::append_escaped(out, path);
+  }
+}
+
+void after(const std::vector<std::string>& all, std::string& out) {
+  const auto prefix = wire::href_prefix("/webdav", kFolder);
+  for (const auto& name : all) {
+    out += prefix;
+    wire::append_href_segment(out, name);
+  }
+}
+
+void count_allocations(benchmark::State& state, std::size_t since) {
+  state.counters["allocs/row"] =
+      static_cast<double>(allocations - since) / static_cast<double>(state.iterations()) / kRows;
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kRows));
+}
+
+void run(benchmark::State& state, void (*make)(const std::vector<std::string>&, std::string&)) {
+  const auto all = names();
+  std::string out;
+  make(all, out);
+  const auto since = allocations;
+  for (auto _ : state) {
+    out.clear();
+    make(all, out);
+    benchmark::DoNotOptimize(out.data());
+  }
+  count_allocations(state, since);
+}
+void BM_Hrefs10000_Before_WholePath(benchmark::State& state) { run(state, before); }
+void BM_Hrefs10000_After_PrefixOnce(benchmark::State& state) { run(state, after); }
+BENCHMARK(BM_Hrefs10000_Before_WholePath)->Unit(benchmark::kMicrosecond);
+BENCHMARK(BM_Hrefs10000_After_PrefixOnce)->Unit(benchmark::kMicrosecond);
+
+void rows(benchmark::State& state, const dav::PropRequest& request) {
+  const auto all = names();
+  std::vector<files::BrowseRow> page(kRows);
+  for (std::size_t i = 0; i < kRows; ++i) {
+    page[i].id.value = static_cast<std::int64_t>(i);
+    page[i].name = all[i];
+    page[i].size_bytes = 100 + i;
+    page[i].modified_at = page[i].created_at =
+        1'790'000'000'000'000 + static_cast<std::int64_t>(i) * 1'000'000;
+    page[i].mime_type = "text/plain";
+    page[i].rights = welkin::rights::kOwner;
+    page[i].etag_length = 32;
+    page[i].etag_text.fill('a');
+  }
+  welkin::Caller caller;
+  caller.name = "alice";
+  const dav::Viewer viewer{caller, "/dav/principals/", 0};
+  dav::RowWriter writer(request, viewer, false);
+  const auto prefix = wire::href_prefix("/webdav", kFolder);
+  std::string out;
+  const auto once = [&] {
+    wire::Multistatus multistatus(out);
+    multistatus.begin(dav::kNamespaces);
+    for (const auto& row : page) {
+      multistatus.begin_response(prefix, row.name, false);
+      writer.propstats({row, {}, {}, nullptr, {}}, multistatus);
+      multistatus.end_response();
+    }
+    multistatus.end();
+  };
+  once();
+  const auto since = allocations;
+  for (auto _ : state) {
+    out.clear();
+    once();
+    benchmark::DoNotOptimize(out.data());
+  }
+  count_allocations(state, since);
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(out.size()));
+}
+
+void BM_Rows10000_Named(benchmark::State& state) {
+  rows(state,
+       dav::read_propfind(wire::parse_xml(
+           "<propfind xmlns='DAV:'><prop><resourcetype/><getcontentlength/><getlastmodified/><getetag/>"
+           "<displayname/><quota/></prop></propfind>")));
+}
+void BM_Rows10000_Allprop(benchmark::State& state) { rows(state, dav::read_propfind(std::nullopt)); }
+BENCHMARK(BM_Rows10000_Named)->Unit(benchmark::kMicrosecond);
+BENCHMARK(BM_Rows10000_Allprop)->Unit(benchmark::kMicrosecond);
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string one, other;
+  before(names(), one);
+  after(names(), other);
+  if (one != other) {
+    std::fputs("the two ways to make hrefs differ\n", stderr);
+    return 1;
+  }
+  benchmark::Initialize(&argc, argv);
+  benchmark::RunSpecifiedBenchmarks();
+}

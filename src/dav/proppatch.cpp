@@ -1,0 +1,61 @@
+#include "dav/proppatch.hpp"
+
+#include "dav/property_update.hpp"
+#include "welkin/core/error.hpp"
+
+namespace welkin::dav {
+namespace {
+
+/// False when there was no room; everything else is thrown.
+Task<bool> apply(const Services& services, const Caller& caller, NodeId node,
+                 const files::PropertyPatch& patch) {
+  try {
+    co_await services.files.properties().patch(caller, node, patch);
+  } catch (const Error& e) {
+    if (std::string_view(e.slug()) != "too_many_properties") throw;
+    co_return false;
+  }
+  co_return true;
+}
+
+Task<> answer(Change& change, const PropertyUpdate& update, bool is_folder) {
+  const auto preferences = preferences_of(change.rq);
+  auto& rp = change.rp;
+  rp.add("Vary", "Prefer, Brief");
+  if (preferences.minimal) rp.set("Preference-Applied", "return=minimal");
+  if (preferences.minimal && !update.fails) {
+    co_await rp.send(http::Status::ok);
+    co_return;
+  }
+  std::string text;
+  wire::Multistatus out(text);
+  out.begin(kNamespaces);
+  out.begin_response(change.place.href(is_folder));
+  update.write(out);
+  out.end_response();
+  out.end();
+  rp.set("Cache-Control", "private, no-cache");
+  if (is_folder && !change.place.has_slash) rp.set("Content-Location", change.place.path(true));
+  co_await rp.send(http::Status::multi_status, "application/xml; charset=utf-8", std::move(text));
+}
+
+}  // namespace
+
+Task<> proppatch(Change& change) {
+  const auto body = co_await read_xml(change.rq);
+  const auto& node = change.require_node();
+  if (!body || !body->is("DAV:", "propertyupdate")) {
+    throw Error(Errc::invalid, "bad_propertyupdate", "The body is no DAV:propertyupdate");
+  }
+  auto update = read_property_update(*body, node.is_folder());
+  update.patch.expect = co_await change.require_conditions();
+  update.patch.lock_tokens = change.submitted.tokens;
+  change.touch_target(false, false);
+  // What is refused by its name is told before locks are looked at: nothing is changed either way.
+  if (!update.fails && !co_await apply(change.services, change.rq.caller(), node.id, update.patch)) {
+    update.fail_last(507, {});
+  }
+  co_await answer(change, update, node.is_folder());
+}
+
+}  // namespace welkin::dav
