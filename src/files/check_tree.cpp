@@ -293,6 +293,12 @@ void TreeCheck::folder_sums() {
        select coalesce(sum(case when c.kind = 1 then c.size else cf.bytes_below end), 0)::bigint bytes
          from nodes c left join folders cf on cf.node_id = c.id where c.parent_id = f.node_id) x
      where f.node_id > $1 and f.node_id <= $2 and f.bytes_below <> x.bytes and u.deleting_since is null
+       and not exists (
+         with recursive up as (
+           select f.node_id id, n.parent_id, 0 depth
+           union all
+           select p.id, p.parent_id, up.depth + 1 from up join nodes p on p.id = up.parent_id where up.depth < 1000)
+         select from up join trash t on t.node_id = up.id where t.purging)
      order by f.node_id)"};
   recounted_.clear();
   walk(kLast, kWrong, [&](const db::Row& row) {

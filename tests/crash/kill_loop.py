@@ -3,7 +3,8 @@
 Each writer has a folder of its own, changes it with one request after the other, and keeps it as a world: path -> digest
 of the file there (FOLDER for folders). A success makes the next world the only one; no answer, and a 503,
 leave both: it happened wholly or not at all. After each restart the tree below each writer's folder must be one of
-its possible worlds, byte for byte: a move that left a file in both places, or in none, is seen.
+its possible worlds, byte for byte: a move that left a file in both places, or in none, is seen. What a writer has deleted
+lies in the trash until he restores or purges it; the trash must hold exactly that.
 """
 import hashlib
 import http.client
@@ -36,11 +37,16 @@ class World:
         self.entries = {}   # "a/f3" -> digest or FOLDER
         self.ids = {}       # "" is the writer's folder itself
         self.etags = {}
+        self.trash = {}     # id -> (the parent's id, its name, entries and ids from there on)
 
     def copy(self):
         other = World()
         other.entries, other.ids, other.etags = dict(self.entries), dict(self.ids), dict(self.etags)
+        other.trash = dict(self.trash)
         return other
+
+    def equals(self, other):
+        return self.entries == other.entries and self.trash.keys() == other.trash.keys()
 
     def move(self, source, target):
         for table in (self.entries, self.ids, self.etags):
@@ -52,11 +58,34 @@ class World:
             for path in [p for p in table if below(p, top)]:
                 del table[path]
 
+    def to_trash(self, top):
+        parent = self.ids[top[:max(top.rfind("/"), 0)]]
+        inside = {p[len(top):]: (what, self.ids.get(p)) for p, what in self.entries.items() if below(p, top)}
+        self.trash[self.ids[top]] = (parent, top[top.rfind("/") + 1:], inside)
+        self.remove(top)
+
+    def place_of(self, trashed):
+        """Where it would come back to; None when its folder is gone or the name taken."""
+        parent, name, _ = self.trash[trashed]
+        folders = [p for p, id_ in self.ids.items() if id_ == parent]
+        place = folders and (folders[0] + "/" if folders[0] else "") + name
+        return place if folders and place not in self.entries else None
+
+    def from_trash(self, trashed, place):
+        for suffix, (what, id_) in self.trash.pop(trashed)[2].items():
+            self.entries[place + suffix] = what
+            if id_:
+                self.ids[place + suffix] = id_
+
+    def duplicate(self, source, target):
+        for path in [p for p in self.entries if below(p, source)]:
+            self.entries[target + path[len(source):]] = self.entries[path]
+
     def files(self):
-        return [p for p, what in self.entries.items() if what != FOLDER]
+        return [p for p, what in self.entries.items() if what != FOLDER and p in self.ids]
 
     def folders(self):
-        return [p for p, what in self.entries.items() if what == FOLDER]
+        return [p for p, what in self.entries.items() if what == FOLDER and p in self.ids]
 
 
 class Writer(threading.Thread):
@@ -64,7 +93,8 @@ class Writer(threading.Thread):
 
     # what -> how often
     MIX = {"put": 40, "overwrite": 15, "rename_file": 8, "move_file": 8, "delete_file": 8, "make_folder": 6,
-           "rename_folder": 4, "move_folder": 4, "delete_folder": 2}
+           "rename_folder": 4, "move_folder": 4, "delete_folder": 2, "copy_file": 5, "copy_folder": 2, "restore": 6, "purge": 3,
+           "batch_move": 3, "batch_delete": 2}
 
     def __init__(self, number, loop, seed):
         super().__init__(daemon=True)
@@ -106,9 +136,9 @@ class Writer(threading.Thread):
             if self.loop.frozen:
                 return
             self.loop.count(what, answer.status, len(body) if isinstance(body, bytes) else 0)
-            if 200 <= answer.status < 300:
+            if 200 <= answer.status < 300 and answer.status != 206:
                 worlds[:] = [after(answer)]
-                return
+                return True
             if answer.status == 503:
                 # The database went before, in or after the commit: both worlds stay possible, this writer's work is done.
                 raise OSError("nobody knows")
@@ -150,7 +180,8 @@ class Writer(threading.Thread):
             if answer:
                 next_world.etags[path] = answer.headers["ETag"]
             return next_world
-        self.ask("overwrite", "PUT", f"/api/files/{world.ids[path]}/content", body, after, If_Match=world.etags[path])
+        match = {"If_Match": world.etags[path]} if path in world.etags else {}
+        self.ask("overwrite", "PUT", f"/api/files/{world.ids[path]}/content", body, after, **match)
 
     def relocate(self, what, path, to, url, body):
         world = self.world
@@ -187,9 +218,80 @@ class Writer(threading.Thread):
 
         def after(_):
             next_world = world.copy()
-            next_world.remove(path)
+            next_world.to_trash(path)
             return next_world
-        return self.ask(f"delete_{kind}", "DELETE", f"/api/{kind}s/{world.ids[path]}", None, after)
+        self.ask(f"delete_{kind}", "DELETE", f"/api/{kind}s/{world.ids[path]}", None, after)
+
+    def change(self, what, method, url, body, alter, refresh=False):
+        """A request whose success alters the world as `alter` does. With `refresh`, what came into being is asked for its id."""
+        world = self.world
+
+        def after(_):
+            next_world = world.copy()
+            alter(next_world)
+            return next_world
+        if self.ask(what, method, url, body, after) and refresh:
+            seen = self.loop.look(self.connection, self.number, everything=False)
+            with self.loop.gate:
+                if not self.loop.frozen and seen.entries == self.world.entries:
+                    self.world.ids, self.world.etags = seen.ids, seen.etags
+
+    def copy_to(self, kind, path):
+        free = path and [f for f in [""] + self.world.folders()
+                         if not below(f, path) and (f + "/" if f else "") + path[path.rfind("/") + 1:] not in self.world.entries]
+        if not free:
+            return False
+        folder = self.pick(free)
+        to = (folder + "/" if folder else "") + path[path.rfind("/") + 1:]
+        return self.change(f"copy_{kind}", "POST", f"/api/batch/{kind}s/copy",
+                           {f"{kind}_ids": [self.world.ids[path]], "target_folder_id": self.world.ids[folder]},
+                           lambda world: world.duplicate(path, to), refresh=True)
+
+    def copy_file(self):
+        return self.copy_to("file", self.pick(self.world.files()))
+
+    def copy_folder(self):
+        few = [f for f in self.world.folders() if len([p for p in self.world.entries if below(p, f)]) < 8]
+        return self.copy_to("folder", self.pick(few)) if len(self.world.folders()) < 3 * SUBFOLDERS else False
+
+    def restore(self):
+        trashed = self.pick([t for t in self.world.trash if self.world.place_of(t)])
+        if not trashed:
+            return False
+        place = self.world.place_of(trashed)
+        return self.change("restore", "POST", f"/api/trash/{trashed}/restore", {}, lambda w: w.from_trash(trashed, place))
+
+    def purge(self):
+        trashed = self.pick(self.world.trash)
+        if not trashed:
+            return False
+        return self.change("purge", "DELETE", f"/api/trash/{trashed}", None, lambda world: world.trash.pop(trashed))
+
+    def some_files(self):
+        files = self.world.files()
+        return self.random.sample(sorted(files), min(3, len(files))) if len(files) > 1 else []
+
+    def batch_move(self):
+        """Several files into one folder: all of them or none."""
+        paths, folder = self.some_files(), self.pick(self.world.folders())
+        paths = [p for p in paths if folder and p[:max(p.rfind("/"), 0)] != folder]
+        targets = [folder + p[p.rfind("/"):] if "/" in p else f"{folder}/{p}" for p in paths]
+        if not paths or len(set(targets)) < len(targets) or any(t in self.world.entries for t in targets):
+            return False
+
+        def alter(world):
+            for path, to in zip(paths, targets):
+                world.move(path, to)
+                world.etags.pop(to, None)
+        return self.change("batch_move", "POST", "/api/batch/files/move",
+                           {"file_ids": [self.world.ids[p] for p in paths], "target_folder_id": self.world.ids[folder]}, alter)
+
+    def batch_delete(self):
+        paths = self.some_files()
+        if not paths:
+            return False
+        return self.change("batch_delete", "POST", "/api/batch/files/delete", {"file_ids": [self.world.ids[p] for p in paths]},
+                           lambda world: [world.to_trash(p) for p in paths])
 
     def rename_file(self):
         return self.rename("file", self.pick(self.world.files()))
@@ -233,6 +335,7 @@ class KillLoop:
         self.stopping = threading.Event()
         self.gate = threading.Lock()
         self.frozen = False
+        self.strangers = set()  # in the trash, and told already
         self.worlds = [[World()] for _ in range(writers)]
         self.token = self.home = None
         self.ready_seconds = []
@@ -310,7 +413,7 @@ class KillLoop:
         it is enough that they are there."""
         seen = World()
         possible = self.worlds[number]
-        seen.ids[""] = possible[0].ids[""]
+        seen.ids[""], seen.trash = possible[0].ids[""], dict(possible[0].trash)
         waiting = [""]
         while waiting:
             path = waiting.pop()
@@ -334,11 +437,22 @@ class KillLoop:
         """Compares what is there with what may be. @return faults; afterwards each writer has one world"""
         faults = []
         connection = self.welkin.connection(timeout=60)
+        trash = ask_on(connection, "GET", "/api/trash", token=self.token)
+        if trash.status != 200:
+            raise RuntimeError(f"trash: {trash.status} {trash.body[:300]}")
+        trashed = {item["id"] for item in trash.json()}
+        unexplained = trashed - self.strangers
         for number, possible in enumerate(self.worlds):
             seen = self.look(connection, number, everything)
-            if all(seen.entries != world.entries for world in possible):
+            mine = {id_: item for world in possible for id_, item in world.trash.items() if id_ in trashed}
+            seen.trash = mine
+            unexplained -= mine.keys()
+            if not any(seen.equals(world) for world in possible):
                 faults.append(f"writer {number}: " + " / ".join(difference(seen, world) for world in possible))
             self.worlds[number][:] = [seen]
+        if unexplained:
+            faults.append(f"in the trash, and nobody put it there: {sorted(unexplained)}")
+            self.strangers |= unexplained
         connection.close()
         return faults
 
@@ -349,4 +463,6 @@ def difference(seen, world):
         is_there, should = seen.entries.get(path), world.entries.get(path)
         if is_there != should:
             out.append(f"{path} is {is_there}, should be {should}")
+    for id_ in seen.trash.keys() ^ world.trash.keys():
+        out.append(f"{id_} is {'' if id_ in seen.trash else 'not '}in the trash")
     return "; ".join(out)
