@@ -122,7 +122,7 @@ TEST_F(DavTransfer, DepthDecidesHowMuch) {
 TEST_F(DavTransfer, ReplacesAsAWhole) {
   server.file(alice, server.folder(alice, t, "old"), "gone", "x");
   EXPECT_EQ(copy(b + "/x", b + "/old"), 204);
-  EXPECT_EQ(get(b + "/old/"), "y/\nn\n") << "members are not mixed";
+  EXPECT_EQ(get(b + "/old/"), "n\ny/\n") << "members are not mixed";
   EXPECT_EQ(copy(b + "/a", b + "/old"), 204) << "a file over a folder";
   EXPECT_EQ(get(b + "/old"), "hello");
   EXPECT_EQ(move(b + "/x", b + "/old"), 204) << "a folder over a file";
