@@ -119,6 +119,11 @@ int dispatch(const std::vector<std::string>& words) {
     return words.empty() ? 2 : 0;
   }
   if (words[0] == "--version" || words[0] == "-V") return print_version();
+  if (words.size() == 2 && (words[1] == "--help" || words[1] == "-h")) {
+    Arguments about;
+    about.words = {words[0]};
+    return print_help(about);  // a family of commands too, as in `welkin user --help`
+  }
   const auto commands = all_commands();
   const auto* command = find_command(commands, words);
   if (command == nullptr) unknown_command(commands, words);

@@ -1,7 +1,9 @@
 #include "blobs/reader.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
+#include <utility>
 
 #include "blobs/crc32.hpp"
 #include "blobs/quarantine.hpp"
@@ -11,6 +13,8 @@
 
 namespace welkin::blobs {
 namespace {
+
+constexpr std::size_t kAheadChunks = 4;  // open files of one download, half as many again at worst
 
 metrics::Counter damaged_chunks("welkin_chunks_damaged_total", "reads that met a missing or damaged chunk");
 metrics::Counter read_errors("welkin_chunk_read_errors_total", "reads of chunk files that the device failed");
@@ -88,7 +92,7 @@ std::optional<SoundChunk> open_sound(Store::Impl& store, const ContentView::Part
       } else if (hash_file(*store.vfs, **file) == part.sha256) {
         verified_chunks.add();
         store.verified.add(part.id, stat, now);
-        return SoundChunk{part, std::move(*file)};
+        return SoundChunk{part, std::move(*file), true};
       } else {
         trouble = "does not have its hash";
       }
@@ -160,17 +164,25 @@ Task<bool> ChunkReader::fill() {
 }
 
 void ChunkReader::look_ahead() {
-  if (ahead_ || next_ == parts_.size() || parts_[next_].offset >= end_) return;
+  const std::size_t from = next_ + ready_.size();
+  std::vector<std::pair<ContentView::Part, Slice>> wanted;
+  for (auto i = from; i < parts_.size() && parts_[i].offset < end_ && wanted.size() < kAheadChunks; ++i)
+    wanted.emplace_back(parts_[i], within(parts_[i], slice_));
+  if (wanted.empty()) return;
   const auto ahead = std::make_shared<Ahead>();
-  const bool queued =
-      store_.io.post([&store = store_, ahead, part = parts_[next_], piece = within(parts_[next_], slice_)] {
-        try {
-          ahead->chunk = open_sound(store, part, piece);
-        } catch (...) {
-          ahead->failure = std::current_exception();
-        }
-        ahead->done.set();
-      });
+  const bool queued = store_.io.post([&store = store_, ahead, wanted = std::move(wanted)] {
+    try {
+      for (const auto& [part, piece] : wanted) {
+        auto chunk = open_sound(store, part, piece);
+        if (!chunk) break;
+        ahead->chunks.push_back(std::move(*chunk));
+        if (ahead->chunks.back().was_hashed) break;  // that took long: the client waits
+      }
+    } catch (...) {
+      ahead->failure = std::current_exception();
+    }
+    ahead->done.set();
+  });
   if (!queued) throw Error(Errc::unavailable, "busy", "the server is busy", 1);
   ahead_ = ahead;
 }
@@ -189,16 +201,23 @@ Task<SoundChunk> ChunkReader::second_look(ContentView::Part part) {
 
 Task<std::optional<SoundChunk>> ChunkReader::next() {
   if (!co_await fill()) co_return std::nullopt;
-  look_ahead();
-  const auto ahead = std::exchange(ahead_, nullptr);
   const ContentView::Part part = parts_[next_];
-  co_await ahead->done.wait();
-  if (ahead->failure) std::rethrow_exception(ahead->failure);
-  std::optional<SoundChunk> chunk = std::move(ahead->chunk);
-  if (!chunk) chunk = co_await second_look(part);
+  if (ready_.empty()) {
+    if (!ahead_) look_ahead();
+    const auto ahead = std::exchange(ahead_, nullptr);
+    co_await ahead->done.wait();
+    // What stopped it behind the first chunk is met again when its turn comes.
+    if (ahead->chunks.empty()) {
+      if (ahead->failure) std::rethrow_exception(ahead->failure);
+      ready_.push_back(co_await second_look(part));
+    }
+    std::move(ahead->chunks.begin(), ahead->chunks.end(), std::back_inserter(ready_));
+  }
+  std::optional<SoundChunk> chunk = std::move(ready_.front());
+  ready_.pop_front();
   ++next_;
   at_ = part.offset + part.size_bytes;
-  look_ahead();
+  if (!ahead_ && ready_.size() <= kAheadChunks / 2) look_ahead();
   co_return chunk;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
+#include <deque>
 #include <memory>
+#include <vector>
 
 #include "blobs/impl.hpp"
 #include "welkin/core/event.hpp"
@@ -18,6 +20,7 @@ std::vector<ContentView::Part> load_parts(db::Tx& tx, ContentId content, std::ui
 struct SoundChunk {
   ContentView::Part part;
   File file;
+  bool was_hashed = false;  // just now, to know it
 };
 
 /// The part of `chunk` that lies in `slice`, with offsets in the chunk.
@@ -34,7 +37,8 @@ std::optional<SoundChunk> open_sound(Store::Impl& store, const ContentView::Part
 std::size_t read_loudly(Store::Impl& store, ChunkId id, VfsFile& file, std::uint64_t at,
                         std::span<std::byte> out);
 
-/// Reads the chunks of one slice in order, opening and checking the next one while the last is being sent.
+/// Reads the chunks of one slice in order, opening and checking the next ones while the last is being sent:
+/// several in one turn of a thread, because handing over costs more than opening.
 class ChunkReader {
  public:
   ChunkReader(Store::Impl& store, const ContentView& content, Slice slice);
@@ -42,9 +46,10 @@ class ChunkReader {
   Task<std::optional<SoundChunk>> next();
 
  private:
+  /// Chunks being opened on a pool thread; it stops early at one that must be hashed first, or is damaged.
   struct Ahead {
     Event done;
-    std::optional<SoundChunk> chunk;
+    std::vector<SoundChunk> chunks;
     std::exception_ptr failure;
   };
 
@@ -59,7 +64,8 @@ class ChunkReader {
   const std::uint64_t end_;
   std::vector<ContentView::Part> parts_;
   std::size_t next_ = 0;          // in parts_
-  std::shared_ptr<Ahead> ahead_;  // of parts_[next_]
+  std::deque<SoundChunk> ready_;  // parts_[next_] and those behind it
+  std::shared_ptr<Ahead> ahead_;  // those behind ready_
 };
 
 }  // namespace welkin::blobs

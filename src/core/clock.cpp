@@ -144,10 +144,27 @@ std::optional<Micros> from_http_date(std::string_view s) {
 
 std::string rfc3339(Micros at) {
   const std::tm tm = utc(at);
-  char out[40];
-  const int n = std::snprintf(out, sizeof out, "%04d-%02d-%02dT%02d:%02d:%02dZ", tm.tm_year + 1900,
-                              tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec);
-  return {out, static_cast<std::size_t>(n)};
+  const int year = tm.tm_year + 1900;
+  if (year < 0 || year > 9999) {
+    char out[40];
+    const int n = std::snprintf(out, sizeof out, "%04d-%02d-%02dT%02d:%02d:%02dZ", year, tm.tm_mon + 1,
+                                tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec);
+    return {out, static_cast<std::size_t>(n)};
+  }
+  // Every row of a listing has several: digit by digit takes a tenth of the time of snprintf.
+  std::string out("0000-00-00T00:00:00Z");
+  const auto put = [&out](std::size_t place, int two_digits) {
+    out[place] = static_cast<char>('0' + two_digits / 10);
+    out[place + 1] = static_cast<char>('0' + two_digits % 10);
+  };
+  put(0, year / 100);
+  put(2, year % 100);
+  put(5, tm.tm_mon + 1);
+  put(8, tm.tm_mday);
+  put(11, tm.tm_hour);
+  put(14, tm.tm_min);
+  put(17, tm.tm_sec);
+  return out;
 }
 
 std::optional<Micros> from_rfc3339(std::string_view s) {

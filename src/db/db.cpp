@@ -45,6 +45,22 @@ Task<Rows> Db::query(const Stmt& stmt, Params params) {
   co_return co_await read([&](Tx& tx) { return tx.exec(stmt, params); });
 }
 
+Task<std::optional<Found>> Db::look_up(const Stmt& stmt, Key key) {
+  const Executor executor = co_await asio::this_coro::executor;
+  std::optional<Found> found;
+  if (co_await Pipeline::look_up(impl_->pipeline_of(&executor.context()), stmt, key, found)) co_return found;
+  co_return co_await read([&](Tx& tx) -> std::optional<Found> {
+    Params params;
+    if (const auto* number = std::get_if<std::int64_t>(&key))
+      params.add(std::vector{*number});
+    else
+      params.add(std::vector{std::get<Sha256>(key)});
+    auto rows = tx.exec(stmt, params);
+    if (rows.empty()) return std::nullopt;
+    return Found(std::move(rows), 0);
+  });
+}
+
 // A full queue or a few slow statements do not make a database unhealthy: whoever cannot get a turn within
 // the second is told what others saw.
 Task<bool> Db::healthy() {

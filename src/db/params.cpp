@@ -121,6 +121,11 @@ Params& Params::add(const std::vector<Bytes>& v) {
   raw(oid::kByteaArray, true, s.data(), s.size());
   return *this;
 }
+Params& Params::add(const std::vector<Sha256>& v) {
+  const auto s = packed_bytes(oid::kBytea, v);
+  raw(oid::kByteaArray, true, s.data(), s.size());
+  return *this;
+}
 Params& Params::add(const std::vector<Uuid>& v) {
   const auto s = packed_bytes(oid::kUuid, v);
   raw(oid::kUuidArray, true, s.data(), s.size());

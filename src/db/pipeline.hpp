@@ -30,6 +30,9 @@ class Pipeline {
   /// pool
   /// @throws SqlError, Error
   static Task<std::optional<Rows>> query(Handle handle, const Stmt& stmt, const Params& params);
+  /// Joins the look-ups of this turn of the loop.
+  /// @return false when nothing is known, as above
+  static Task<bool> look_up(Handle handle, const Stmt& stmt, const Key& key, std::optional<Found>& found);
   /// Fails what is in flight and closes the connections, on the io thread when it still runs.
   void close();
 

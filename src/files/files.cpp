@@ -7,8 +7,10 @@
 #include "files/node_store.hpp"
 #include "files/refusals.hpp"
 #include "files/upload.hpp"
+#include "welkin/files/archives.hpp"
 #include "welkin/files/browse.hpp"
 #include "welkin/files/changes.hpp"
+#include "welkin/files/events.hpp"
 #include "welkin/files/locks.hpp"
 #include "welkin/files/properties.hpp"
 
@@ -49,13 +51,17 @@ struct Files::Impl {
         room(std::make_shared<UploadRoom>(db, store, clock)),
         locks(room),
         properties(room),
-        change_log(db) {}
+        change_log(db),
+        archives(db, store),
+        events(std::make_shared<EventHub>(db)) {}
   db::Db& db;
   blobs::Store& store;
   std::shared_ptr<UploadRoom> room;
   Locks locks;
   Properties properties;
   ChangeLog change_log;
+  Archives archives;
+  std::shared_ptr<EventHub> events;
 };
 
 Files::Files(db::Db& db, blobs::Store& store, const Config&, const Clock& clock)
@@ -63,10 +69,15 @@ Files::Files(db::Db& db, blobs::Store& store, const Config&, const Clock& clock)
 Files::~Files() { close(); }
 
 ChangeLog& Files::change_log() { return impl_->change_log; }
+std::shared_ptr<EventHub> Files::events() { return impl_->events; }
+Archives& Files::archives() { return impl_->archives; }
 Locks& Files::locks() { return impl_->locks; }
 Properties& Files::properties() { return impl_->properties; }
 
-void Files::close() { impl_->room->cleaner.join(); }
+void Files::close() {
+  impl_->events->close();
+  impl_->room->cleaner.join();
+}
 
 Task<Node> Files::home(Caller caller) {
   co_return co_await impl_->db.read([&](db::Tx& tx) {

@@ -124,10 +124,13 @@ Task<bool> Connection::send(std::span<std::string_view> pieces, bool more) {
 }
 
 Task<Connection::FileResult> Connection::send_file(int fd, std::uint64_t offset, std::uint64_t length) {
-  ::posix_fadvise(fd, static_cast<off_t>(offset), static_cast<off_t>(length), POSIX_FADV_SEQUENTIAL);
   std::uint64_t turn = 0;
-  std::uint64_t asked_ahead = offset;
   const auto end = offset + length;
+  // A short piece is of a file whose opener has asked the disk for it.
+  const bool is_long = length > kFileTurnBytes;
+  std::uint64_t asked_ahead = is_long ? offset : end;
+  if (is_long)
+    ::posix_fadvise(fd, static_cast<off_t>(offset), static_cast<off_t>(length), POSIX_FADV_SEQUENTIAL);
   while (offset < end) {
     if (cut_ != Cut::none) co_return FileResult::gone;
     // The disk is asked for what comes next while this part is on its way, so that sendfile seldom waits for

@@ -13,30 +13,50 @@ struct Default {
   std::string_view name;
   std::string_view line;
 };
+/// What every answer carries that does not say otherwise. The last ones say what a page may do once a browser
+/// shows it, so answers that only programs read go without.
 constexpr std::array kDefaults = {
     Default{"x-content-type-options", "X-Content-Type-Options: nosniff\r\n"},
     Default{"x-frame-options", "X-Frame-Options: DENY\r\n"},
-    Default{"referrer-policy", "Referrer-Policy: no-referrer\r\n"},
-    Default{"permissions-policy", "Permissions-Policy: camera=(), microphone=(), geolocation=()\r\n"},
     Default{"cross-origin-resource-policy", "Cross-Origin-Resource-Policy: same-origin\r\n"},
     Default{"content-security-policy",
             "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'; base-uri 'none'; "
             "form-action 'none'\r\n"},
     Default{"cache-control", "Cache-Control: private, no-store\r\n"},
+    Default{"referrer-policy", "Referrer-Policy: no-referrer\r\n"},
+    Default{"permissions-policy", "Permissions-Policy: camera=(), microphone=(), geolocation=()\r\n"},
 };
-constexpr std::size_t kDefaultBytes = [] {
-  std::size_t n = 0;
-  for (const auto& d : kDefaults) n += d.line.size();
-  return n;
-}();
-/// All defaults in a row, for the answers that set none of them.
-constexpr auto kDefaultBlock = [] {
-  std::array<char, kDefaultBytes> block{};
+constexpr unsigned kOfPages = 2;
+/// The first `count` defaults in a row, for the answers that set none of them.
+template <std::size_t count>
+constexpr auto kBlock = [] {
+  constexpr std::size_t bytes = [] {
+    std::size_t n = 0;
+    for (std::size_t i = 0; i < count; ++i) n += kDefaults[i].line.size();
+    return n;
+  }();
+  std::array<char, bytes> block{};
   std::size_t at = 0;
-  for (const auto& d : kDefaults)
-    for (const char c : d.line) block[at++] = c;
+  for (std::size_t i = 0; i < count; ++i)
+    for (const char c : kDefaults[i].line) block[at++] = c;
   return block;
 }();
+
+bool is_for_programs(std::string_view content_type) {
+  return content_type.empty() || content_type.starts_with("application/json") ||
+         content_type.starts_with("application/xml");
+}
+
+/// Appends the defaults that are not in `seen`.
+template <std::size_t count>
+void append_defaults(std::string& out, unsigned seen) {
+  if ((seen & ((1u << count) - 1)) == 0) {
+    out.append(kBlock<count>.data(), kBlock<count>.size());
+    return;
+  }
+  for (unsigned i = 0; i < count; ++i)
+    if ((seen & 1u << i) == 0) out += kDefaults[i].line;
+}
 
 constexpr unsigned kDate = 1u << 16;
 constexpr unsigned kRequestId = 1u << 17;
@@ -128,13 +148,12 @@ void write_head(std::string& out, const ReplyHead& head) {
   if ((seen & kRequestId) == 0) append_field(out, "X-Request-Id", head.request_id);
   if (head.strict_transport && (seen & kStrictTransport) == 0)
     out += "Strict-Transport-Security: max-age=31536000\r\n";
-  constexpr unsigned kAll = (1u << kDefaults.size()) - 1;
-  if ((seen & kAll) == 0) {
-    out.append(kDefaultBlock.data(), kDefaultBlock.size());
-  } else {
-    for (unsigned i = 0; i < kDefaults.size(); ++i)
-      if ((seen & 1u << i) == 0) out += kDefaults[i].line;
-  }
+  const auto type = head.content_type.empty() && head.fields ? head.fields->get("content-type")
+                                                             : std::string_view(head.content_type);
+  if (is_for_programs(type))
+    append_defaults<kDefaults.size() - kOfPages>(out, seen);
+  else
+    append_defaults<kDefaults.size()>(out, seen);
   out += "\r\n";
 }
 

@@ -38,8 +38,10 @@ class TcpStream final : public Stream {
       if (message.msg_iovlen == parts.size()) break;
     }
     if (message.msg_iovlen == 0) return 0;
+    const int flags = MSG_NOSIGNAL | MSG_DONTWAIT | (more ? MSG_MORE : 0);
     for (;;) {
-      const auto n = ::sendmsg(fd(), &message, MSG_NOSIGNAL | MSG_DONTWAIT | (more ? MSG_MORE : 0));
+      const auto n = message.msg_iovlen == 1 ? ::send(fd(), parts[0].iov_base, parts[0].iov_len, flags)
+                                             : ::sendmsg(fd(), &message, flags);
       if (n >= 0) return n;
       if (errno == EINTR) continue;
       return errno == EAGAIN || errno == EWOULDBLOCK ? 0 : -1;

@@ -1,11 +1,16 @@
 // The only translation unit that sees Asio's TLS: it costs seconds to compile.
+#include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <sys/socket.h>
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ssl.hpp>
+#include <cerrno>
 #include <cstring>
+#include <new>
 #include <stdexcept>
+#include <string>
 
 #include "http/socket.hpp"
 #include "http/stream.hpp"
@@ -18,6 +23,7 @@ namespace asio = boost::asio;
 // What one encrypted write is handed: enough records that the loop around it is cheap, short enough that
 // others get a turn.
 constexpr std::size_t kWriteBytesMax = std::size_t{256} * 1024;
+constexpr std::size_t kKeptBytes = std::size_t{4} * 1024;
 
 /// Chooses http/1.1. A client that offers other protocols only is told so instead of being answered in a
 /// language it did not ask for; one that offers nothing gets HTTP/1.1.
@@ -75,6 +81,27 @@ TlsContext::~TlsContext() = default;
 
 namespace {
 
+/// A BIO that appends what OpenSSL writes to a std::string.
+const BIO_METHOD* collector_method() {
+  static const BIO_METHOD* const method = [] {
+    BIO_METHOD* const made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "collector");
+    if (!made) throw std::bad_alloc();
+    BIO_meth_set_write_ex(made, [](BIO* bio, const char* data, std::size_t bytes, std::size_t* written) {
+      *written = 0;
+      try {
+        static_cast<std::string*>(BIO_get_data(bio))->append(data, bytes);
+      } catch (const std::exception&) {  // out of memory: OpenSSL is C and passes no exceptions on
+        return 0;
+      }
+      *written = bytes;
+      return 1;
+    });
+    BIO_meth_set_ctrl(made, [](BIO*, int command, long, void*) -> long { return command == BIO_CTRL_FLUSH; });
+    return made;
+  }();
+  return method;
+}
+
 class TlsStream final : public Stream {
  public:
   TlsStream(Socket socket, std::shared_ptr<TlsContext> context)
@@ -86,6 +113,7 @@ class TlsStream final : public Stream {
   }
 
   Task<std::ptrdiff_t> read_some(std::span<char> into) override {
+    if (sealed_.capacity() > kKeptBytes) std::string().swap(sealed_);  // idle connections hold little
     if (finished_) {  // only to drop what still comes: no need to decrypt it
       const auto [error, n] =
           co_await stream_.next_layer().async_read_some(asio::buffer(into.data(), into.size()), kTuple);
@@ -100,17 +128,26 @@ class TlsStream final : public Stream {
 
   std::ptrdiff_t write_now(std::span<const std::string_view>, bool) override { return 0; }
 
+  /// Asio would encrypt, copy twice and send one record of 16 KiB at a time. Here many records go out
+  /// together.
   Task<std::ptrdiff_t> write_some(std::string_view bytes) override {
     if (bytes.empty()) co_return 0;
-    std::size_t done = 0;
     const auto want = std::min(bytes.size(), kWriteBytesMax);
-    while (done < want) {
-      const auto [error, n] =
-          co_await stream_.async_write_some(asio::buffer(bytes.data() + done, want - done), kTuple);
+    if (!encrypt(bytes.substr(0, want))) co_return -1;
+    std::string_view left = sealed_;
+    while (!left.empty()) {
+      const auto n = ::send(native_handle(), left.data(), left.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+      if (n >= 0) {
+        left.remove_prefix(static_cast<std::size_t>(n));
+        continue;
+      }
+      if (errno == EINTR) continue;
+      if (errno != EAGAIN && errno != EWOULDBLOCK) co_return -1;
+      const auto [error] = co_await stream_.next_layer().async_wait(Socket::wait_write, kTuple);
       if (error) co_return -1;
-      done += n;
     }
-    co_return static_cast<std::ptrdiff_t>(done);
+    sealed_.clear();
+    co_return static_cast<std::ptrdiff_t>(want);
   }
 
   std::ptrdiff_t send_file(int, std::uint64_t, std::size_t) override { return kUnsupported; }
@@ -134,8 +171,33 @@ class TlsStream final : public Stream {
   int native_handle() override { return stream_.next_layer().native_handle(); }
 
  private:
+  /// Appends the records of `bytes` to `sealed_`. Between calls OpenSSL writes to Asio's pair as ever;
+  /// nothing is left in there, because one operation of a connection ends before the next begins.
+  bool encrypt(std::string_view bytes) {
+    SSL* const ssl = stream_.native_handle();
+    BIO* const pair = SSL_get_rbio(ssl);
+    BIO* const collector = BIO_new(collector_method());
+    if (!collector || BIO_up_ref(pair) != 1) {
+      BIO_free(collector);
+      return false;
+    }
+    BIO_set_data(collector, &sealed_);
+    BIO_set_init(collector, 1);
+    SSL_set0_wbio(ssl, collector);
+    ERR_clear_error();
+    bool done = true;
+    while (done && !bytes.empty()) {  // a record at a time: Asio has allowed partial writes
+      std::size_t written = 0;
+      done = SSL_write_ex(ssl, bytes.data(), bytes.size(), &written) == 1;
+      bytes.remove_prefix(written);
+    }
+    SSL_set0_wbio(ssl, pair);
+    return done;
+  }
+
   std::shared_ptr<TlsContext> context_;
   asio::ssl::stream<Socket> stream_;
+  std::string sealed_;  // encrypted, not yet sent
   bool finished_ = false;
 };
 

@@ -38,7 +38,7 @@ void require_quota(std::int64_t quota_bytes) {
 Task<User> People::me(Caller caller) { return user(caller.user); }
 
 Task<User> People::user(UserId id) {
-  co_return store::require_user(co_await impl_->db.query(store::kUser, db::Params(id)));
+  co_return store::require_user(co_await impl_->db.look_up(store::kUserByKey, id.value));
 }
 
 Task<User> People::user_by_name(std::string_view name) {

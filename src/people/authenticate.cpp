@@ -5,7 +5,7 @@
 #include "people/passwords.hpp"
 #include "welkin/core/error.hpp"
 
-// Who a request is from: one indexed statement through the io thread's pipelined connection.
+// Who a request is from: one indexed look-up through the io thread's pipelined connection.
 namespace welkin::people {
 namespace {
 
@@ -13,11 +13,11 @@ constexpr std::size_t kTokenLetters = 43;  // 256 bits in base64url
 constexpr unsigned kBasicTriesFactor = 3;  // of login_attempts_per_minute: several devices share an address
 
 constexpr db::Stmt kByAccessToken{"people.by_access_token", R"(
-  select s.id, s.last_used_at, u.id, u.name, u.is_admin,
+  select k.n, s.id, s.last_used_at, least(s.access_expires_at, s.ends_at), u.id, u.name, u.is_admin,
          array(select m.group_id from group_members m where m.user_id = u.id)
-    from sessions s join users u on u.id = s.user_id
-   where s.access_hash = $1 and s.access_expires_at > to_timestamp($2 / 1e6) and s.ends_at > to_timestamp($2 / 1e6)
-     and not u.is_disabled)"};
+    from unnest($1::bytea[]) with ordinality k (hash, n)
+    join sessions s on s.access_hash = k.hash join users u on u.id = s.user_id
+   where not u.is_disabled)"};
 
 Task<std::optional<Caller>> nobody() { co_return std::nullopt; }
 
@@ -26,18 +26,18 @@ Task<std::optional<Caller>> nobody() { co_return std::nullopt; }
 Task<std::optional<Caller>> People::by_access_token(std::string_view token, Credential how) {
   auto& impl = *impl_;
   if (token.size() != kTokenLetters) co_return std::nullopt;
+  const auto found = co_await impl.db.look_up(kByAccessToken, crypto::sha256(token));
   const Micros now = impl.clock.now();
-  const auto rows = co_await impl.db.query(kByAccessToken, db::Params(crypto::sha256(token), now));
-  if (rows.empty()) co_return std::nullopt;
-  const auto row = rows[0];
+  if (!found || (**found).timestamp(3) <= now) co_return std::nullopt;
+  const db::Row row = **found;
   Account account;
-  account.id = row.id<UserId>(2);
-  account.name = row.str(3);
-  account.is_admin = row.boolean(4);
-  account.groups = row.i64_array(5);
+  account.id = row.id<UserId>(4);
+  account.name = row.str(5);
+  account.is_admin = row.boolean(6);
+  account.groups = row.i64_array(7);
   Caller caller = caller_of(account, how);
-  caller.session = row.id<SessionId>(0);
-  if (now - row.timestamp(1) >= Touches::kEvery) impl.touches.session(caller.session, now);
+  caller.session = row.id<SessionId>(1);
+  if (now - row.timestamp(2) >= Touches::kEvery) impl.touches.session(caller.session, now);
   co_return caller;
 }
 

@@ -8,15 +8,20 @@
   "u.access_gen, array(select m.group_id from group_members m where m.user_id = u.id) "                 \
   "from users u where u.deleting_since is null and "
 
-#define WELKIN_USER_COLUMNS                                                                                  \
-  "select u.id, u.name, coalesce(u.email, ''), u.display_name, u.is_admin, u.is_disabled, u.auth_provider, " \
-  "case when d.quota_bytes = 9223372036854775807 then 0 else coalesce(d.quota_bytes, 0) end, "               \
-  "coalesce(d.used_bytes, 0), u.created_at, u.updated_at, u.last_login_at "                                  \
-  "from users u left join drives d on d.owner_id = u.id and d.kind = 1 where u.deleting_since is null "
+#define WELKIN_USER_COLUMNS                                                                    \
+  "u.id, u.name, coalesce(u.email, ''), u.display_name, u.is_admin, u.is_disabled, "           \
+  "u.auth_provider, "                                                                          \
+  "case when d.quota_bytes = 9223372036854775807 then 0 else coalesce(d.quota_bytes, 0) end, " \
+  "coalesce(d.used_bytes, 0), u.created_at, u.updated_at, u.last_login_at "
+#define WELKIN_USER_TABLES \
+  "users u left join drives d on d.owner_id = u.id and d.kind = 1 where u.deleting_since is null "
 
 namespace welkin::people::store {
 
-const db::Stmt kUser{"people.user", WELKIN_USER_COLUMNS "and u.id = $1"};
+const db::Stmt kUserByKey{"people.user_by_key",
+                          "select k.n, " WELKIN_USER_COLUMNS
+                          "from unnest($1::bigint[]) with ordinality k (id, n) cross join " WELKIN_USER_TABLES
+                          "and u.id = k.id"};
 
 namespace {
 
@@ -24,8 +29,10 @@ constexpr db::Stmt kAccountByLogin{"people.account_by_login", WELKIN_ACCOUNT_COL
 constexpr db::Stmt kAccountByEmail{"people.account_by_email", WELKIN_ACCOUNT_COLUMNS "u.email = $1"};
 constexpr db::Stmt kAccountById{"people.account_by_id", WELKIN_ACCOUNT_COLUMNS "u.id = $1"};
 
-constexpr db::Stmt kUsers{"people.users",
-                          WELKIN_USER_COLUMNS "order by u.created_at desc, u.id desc limit $1 offset $2"};
+constexpr db::Stmt kUser{"people.user",
+                         "select " WELKIN_USER_COLUMNS "from " WELKIN_USER_TABLES "and u.id = $1"};
+constexpr db::Stmt kUsers{"people.users", "select " WELKIN_USER_COLUMNS "from " WELKIN_USER_TABLES
+                                          "order by u.created_at desc, u.id desc limit $1 offset $2"};
 constexpr db::Stmt kCountUsers{"people.count_users",
                                "select count(*) from users where deleting_since is null"};
 
@@ -47,20 +54,20 @@ constexpr db::Stmt kRaise{"people.raise_generation",
 constexpr db::Stmt kCountAdmins{"people.count_admins",
                                 "select count(*) from users where is_admin and deleting_since is null"};
 
-User user(const db::Row& row) {
+User user(const db::Row& row, int first = 0) {
   User u;
-  u.id = row.id<UserId>(0);
-  u.name = row.str(1);
-  u.email = row.str(2);
-  u.display_name = row.str(3);
-  u.is_admin = row.boolean(4);
-  u.is_disabled = row.boolean(5);
-  u.auth_provider = row.str(6);
-  u.quota_bytes = row.i64(7);
-  u.used_bytes = row.i64(8);
-  u.created_at = row.timestamp(9);
-  u.updated_at = row.timestamp(10);
-  u.last_login_at = row.opt_timestamp(11);
+  u.id = row.id<UserId>(first);
+  u.name = row.str(first + 1);
+  u.email = row.str(first + 2);
+  u.display_name = row.str(first + 3);
+  u.is_admin = row.boolean(first + 4);
+  u.is_disabled = row.boolean(first + 5);
+  u.auth_provider = row.str(first + 6);
+  u.quota_bytes = row.i64(first + 7);
+  u.used_bytes = row.i64(first + 8);
+  u.created_at = row.timestamp(first + 9);
+  u.updated_at = row.timestamp(first + 10);
+  u.last_login_at = row.opt_timestamp(first + 11);
   return u;
 }
 
@@ -102,12 +109,16 @@ std::optional<User> find_user(db::Tx& tx, UserId id) {
   return user(rows[0]);
 }
 
-User require_user(const db::Rows& rows) {
-  if (rows.empty()) throw Error(Errc::not_found, "no_such_user", "User not found");
-  return user(rows[0]);
+User require_user(const std::optional<db::Found>& found) {
+  if (!found) throw Error(Errc::not_found, "no_such_user", "User not found");
+  return user(**found, 1);
 }
 
-User require_user(db::Tx& tx, UserId id) { return require_user(tx.exec(kUser, id)); }
+User require_user(db::Tx& tx, UserId id) {
+  auto found = find_user(tx, id);
+  if (!found) throw Error(Errc::not_found, "no_such_user", "User not found");
+  return *std::move(found);
+}
 
 People::UserPage users(db::Tx& tx, int limit, std::int64_t offset) {
   People::UserPage page;

@@ -32,9 +32,9 @@ std::optional<Account> find_account(db::Tx& tx, const std::string& key);
 std::optional<Account> find_account(db::Tx& tx, UserId id);
 
 std::optional<User> find_user(db::Tx& tx, UserId id);
-/// The statement behind it, with the id as $1, and what it answered. @throws Error not_found
-extern const db::Stmt kUser;
-User require_user(const db::Rows& rows);
+/// The same as a look-up by id (Db::look_up), and what it found. @throws Error not_found `no_such_user`
+extern const db::Stmt kUserByKey;
+User require_user(const std::optional<db::Found>& found);
 /// @throws Error not_found `no_such_user`
 User require_user(db::Tx& tx, UserId id);
 People::UserPage users(db::Tx& tx, int limit, std::int64_t offset);

@@ -98,7 +98,7 @@ Task<> logout(Services services, Request& rq, Reply& rp) {
 /// GET /api/auth/me -> 200 User
 Task<> me(Services services, Request& rq, Reply& rp) {
   const auto user = co_await services.people.me(rq.caller());
-  co_await send_json(rp, Status::ok, user_json(services.ids, user));
+  co_await send_json_text(rp, Status::ok, user_text(services.ids, user));
 }
 
 /// PUT /api/auth/change-password {current_password, new_password} -> 200; every session ends

@@ -85,7 +85,8 @@ void NodeWriter::write(const files::Node& node, std::string_view escaped_first,
 }
 
 void NodeWriter::write_folder_tail(const files::Node& node) {
-  if (node.is_root()) {
+  // Above the one folder of an app password nothing exists for its bearer.
+  if (node.is_root() || node.id == caller_.root_limit) {
     out_.null_field("parent_id");
   } else {
     id_member(parent_, "parent_id", IdKind::folder, node.parent.value);

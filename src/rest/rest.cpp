@@ -47,6 +47,8 @@ void mount(http::Router& router, const Services& services, std::function<Task<st
   mount_admin(scopes, *kept);
   mount_folders(scopes, *kept);
   mount_files(scopes, *kept);
+  mount_archives(scopes, *kept);
+  mount_events(scopes, *kept);
   router.set_fallback("/api", [errors, kept](http::Request& rq, http::Reply& rp, const std::string& allowed) {
     return answer_unmatched(errors, rq, rp, allowed);
   });

@@ -39,11 +39,18 @@ Task<> send_page(Request& rq, Reply& rp) {
   co_await rp.send(Status::ok, "text/html; charset=utf-8", std::move(page.html));
 }
 
+/// GET / -> 302 /setup, which also says what to do once there are accounts.
+Task<> send_home(Request& rq, Reply& rp) {
+  rp.set("Location", std::string(rq.base_path()) + "/setup");
+  co_await rp.send(Status::found);
+}
+
 }  // namespace
 
 void mount_setup(Scopes& s, const Services& services) {
   s.open.on({Method::post, "/api/setup", "setup.create", Access::open, "-", "-"},
             [services](Request& rq, Reply& rp) { return set_up(services, rq, rp); });
+  s.open.on({Method::get, "/", "setup.home", Access::open, "-", "-"}, send_home);
   s.open.on({Method::get, "/setup", "setup.page", Access::open, "-", "-"}, send_page);
 }
 

@@ -11,6 +11,8 @@
 namespace welkin::rest {
 
 /// The User object of the API.
+/// The same as text and as a tree.
+std::string user_text(const PublicIds& ids, const people::User& user);
 nlohmann::json user_json(const PublicIds& ids, const people::User& user);
 /// The same with the shape of newer clients inside it: `full.user`.
 nlohmann::json signed_in_user_json(const PublicIds& ids, const people::User& user);

@@ -34,6 +34,7 @@ class Usage(unittest.TestCase):
         self.check(["help", "user", "add"], 0, "--admin", "--password-stdin")
         self.check(["user", "add", "--help"], 0, "--quota SIZE")
         self.check(["help", "user"], 0, "user passwd")
+        self.check(["user", "--help"], 0, "user passwd")
         self.check([], 2, "usage:")
 
     def test_every_command_has_help(self):

@@ -1,11 +1,14 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <functional>
+#include <optional>
+#include <span>
 #include <thread>
 
 #include "support/run.hpp"
@@ -282,6 +285,121 @@ TEST_F(Pipelined, ClosingFailsWhatIsInFlightAndEndsTheLoop) {
   EXPECT_EQ(slug, "database");
   io_.restart();
   io_.run();  // returns: nothing is left to wait for
+}
+
+// The number of keys that travelled together stands in the third column.
+constexpr Stmt kByNumber{"t.by_number", R"(
+  select k.n, k.key * k.key, count(*) over () from unnest($1::bigint[]) with ordinality k (key, n)
+   where k.key % 10 <> 0 order by k.key desc)"};
+constexpr Stmt kByDigest{"t.by_digest",
+                         "select k.n, k.key from unnest($1::bytea[]) with ordinality k (key, n)"};
+constexpr Stmt kInverse{"t.inverse",
+                        "select k.n, 10 / k.key from unnest($1::bigint[]) with ordinality k (key, n)"};
+constexpr Stmt kWithoutPlace{"t.without_place", "select 700::bigint from unnest($1::bigint[])"};
+
+TEST_F(Pipelined, EachLookUpFindsItsOwnRow) {
+  constexpr std::int64_t kLookUps = 200;
+  std::int64_t right = 0, together = 0, ended = 0;
+  run([&]() -> Task<> {
+    co_await wait_open();
+    for (std::int64_t i = 0; i < kLookUps; ++i) {
+      asio::co_spawn(
+          io_,
+          [&, i]() -> Task<> {
+            const std::int64_t key = i / 2;  // each one twice
+            const auto found = co_await db_.look_up(kByNumber, key);
+            if (key % 10 == 0) {
+              right += !found;
+            } else if (found && (**found).i64(1) == key * key) {
+              ++right;
+              together = std::max(together, (**found).i64(2));
+            }
+            ++ended;
+          },
+          asio::detached);
+    }
+    while (ended < kLookUps) co_await pause(std::chrono::milliseconds(1));
+  });
+  EXPECT_EQ(right, kLookUps);
+  EXPECT_GT(together, 20) << "what was asked in one turn travelled alone";
+}
+
+TEST_F(Pipelined, LookUpsWhileOthersAreOnTheirWay) {
+  int right = 0, ended = 0;
+  constexpr int kTasks = 100, kEach = 20;
+  run([&]() -> Task<> {
+    co_await wait_open();
+    for (int t = 0; t < kTasks; ++t) {
+      asio::co_spawn(
+          io_,
+          [&, t]() -> Task<> {
+            for (int i = 0; i < kEach; ++i) {
+              Sha256 key{};
+              key[0] = static_cast<std::uint8_t>(t);
+              key[1] = static_cast<std::uint8_t>(i);
+              const auto found = co_await db_.look_up(kByDigest, key);
+              right += found && std::ranges::equal((**found).bytes(1), std::as_bytes(std::span(key)));
+              const auto rows = co_await db_.query(kSquare, Params(std::int64_t{t}));
+              right += rows[0].i64(0) == t * t;
+            }
+            ++ended;
+          },
+          asio::detached);
+    }
+    while (ended < kTasks) co_await pause(std::chrono::milliseconds(1));
+  });
+  EXPECT_EQ(right, 2 * kTasks * kEach);
+}
+
+TEST_F(Pipelined, AFailedLookUpFailsForAllWhoAskedAndNobodyElse) {
+  int failed = 0, logic = 0, right = 0, ended = 0;
+  run([&]() -> Task<> {
+    co_await wait_open();
+    for (std::int64_t i = 0; i < 30; ++i) {
+      asio::co_spawn(
+          io_,
+          [&, i]() -> Task<> {
+            try {
+              if (i % 3 == 0) {
+                right +=
+                    (**co_await db_.look_up(kByNumber, i * 10 + 1)).i64(1) == (i * 10 + 1) * (i * 10 + 1);
+              } else if (i % 3 == 1) {
+                co_await db_.look_up(kInverse, i - 1);  // one of them asks for 10 / 0
+              } else {
+                co_await db_.look_up(kWithoutPlace, i);
+              }
+            } catch (const SqlError& e) {
+              failed += e.sqlstate() == "22012";
+            } catch (const std::exception&) {
+              ++logic;
+            }
+            ++ended;
+          },
+          asio::detached);
+    }
+    while (ended < 30) co_await pause(std::chrono::milliseconds(1));
+    const auto found = co_await db_.look_up(kByNumber, std::int64_t{9});
+    EXPECT_EQ((**found).i64(1), 81);
+  });
+  EXPECT_EQ(right, 10);
+  EXPECT_EQ(failed, 10);
+  EXPECT_EQ(logic, 10) << "a row that is nobody's must not become somebody's";
+}
+
+TEST_F(Pipelined, WithoutAPipelineALookUpTakesThePool) {
+  asio::io_context other(1);
+  std::optional<std::int64_t> square;
+  bool absent = false;
+  asio::co_spawn(
+      other,
+      [&]() -> Task<> {
+        square = (**co_await db_.look_up(kByNumber, std::int64_t{7})).i64(1);
+        absent = !co_await db_.look_up(kByNumber, std::int64_t{10});
+      },
+      asio::detached);
+  other.run();
+  EXPECT_EQ(square, 49);
+  EXPECT_TRUE(absent);
 }
 
 // The order of a hurried end: the loop stops with queries in flight, then the Db goes, then the loop.

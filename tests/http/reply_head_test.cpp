@@ -42,6 +42,25 @@ TEST(ReplyHead, CarriesTheDefaults) {
   EXPECT_EQ(count(out, "Connection"), 0u);
 }
 
+TEST(ReplyHead, OnlyPagesSayWhatPagesMayDo) {
+  for (const auto* type : {"application/json", "application/xml; charset=utf-8", ""}) {
+    ReplyHead head;
+    head.content_type = type;
+    const auto out = render({}, head);
+    EXPECT_EQ(count(out, "X-Content-Type-Options: nosniff\r\n"), 1u) << type;
+    EXPECT_EQ(count(out, "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'"), 1u) << type;
+    EXPECT_EQ(count(out, "Referrer-Policy") + count(out, "Permissions-Policy"), 0u) << type;
+  }
+  Fields fields;
+  fields.set("Content-Type", "text/html; charset=utf-8");
+  EXPECT_EQ(count(render(fields), "Referrer-Policy: no-referrer\r\n"), 1u) << "set as a field";
+  fields.set("Content-Type", "image/svg+xml");
+  fields.set("X-Frame-Options", "SAMEORIGIN");
+  const auto out = render(fields);
+  EXPECT_EQ(count(out, "Permissions-Policy: "), 1u);
+  EXPECT_EQ(count(out, "X-Frame-Options"), 1u);
+}
+
 TEST(ReplyHead, WhatTheHandlerSetReplacesItsDefault) {
   Fields fields;
   fields.set("cache-control", "max-age=60");

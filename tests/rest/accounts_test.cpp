@@ -128,6 +128,9 @@ TEST_F(FreshServer, ShowsAPageThatNeedsNothingElse) {
     EXPECT_NE(policy.find(source), std::string::npos) << policy << " allows no " << source;
   }
   EXPECT_EQ(anybody.send("HEAD", "/setup").status, 200);
+  const auto home = anybody.get("/");
+  EXPECT_EQ(home.status, 302);
+  EXPECT_EQ(home.header("location"), "/setup");
 }
 
 // --- signing in
@@ -483,6 +486,7 @@ TEST(AccountCookies, OnHttpsBelowABasePath) {
   };
   EXPECT_EQ(me("__Secure-welkin_access=" + token), 200);
   EXPECT_EQ(me("welkin_access=" + token), 401) << "a name that plain http could set";
+  EXPECT_EQ(anybody.get("/base/", host).header("location"), "/base/setup");
   const auto page = anybody.get("/base/setup", host);
   EXPECT_NE(page.body.find("data-api=\"/base/api\""), std::string::npos);
 }

@@ -138,6 +138,19 @@ const Row kRows[] = {
      }},
     {"folders.trash", kDeletes, true,
      [](const Things& t, Subject) -> Request { return {"DELETE", "/api/folders/" + t.folder, "", {}}; }},
+    {"folders.download", kReads, true, [](const Things& t, Subject) { return get_folder(t, "/download"); }},
+    {"folders.download/resumed", kReads, true,
+     [](const Things& t, Subject) -> Request {
+       return {"GET", "/api/folders/" + t.folder + "/download", "", {{"Range", "bytes=7-"}}};
+     }},
+    {"batch.download", kReads, true,
+     [](const Things& t, Subject) {
+       return send_json("POST", "/api/batch/download", {{"file_ids", {t.file}}, {"folder_ids", {t.folder}}});
+     }},
+    {"batch.get_download", kReads, true,
+     [](const Things& t, Subject) -> Request {
+       return {"GET", "/api/batch/download?file_ids=" + t.file, "", {}};
+     }},
     {"folders.put_child", kCreates, true,
      [](const Things& t, Subject) -> Request {
        return {"PUT", "/api/folders/" + t.folder + "/children/new", "x", {}};
@@ -457,6 +470,7 @@ TEST_F(Rights, AFolderPasswordHasItsFolderForHome) {
   const auto roots = json_of(limited.get("/api/folders"));
   ASSERT_EQ(roots.size(), 1u);
   EXPECT_EQ(roots[0]["id"], server.folder_id(area));
+  EXPECT_TRUE(roots[0]["parent_id"].is_null()) << "what lies above does not exist for him";
   const auto made = limited.json("POST", "/api/folders", R"({"name":"by limited"})");
   ASSERT_EQ(made.status, 201) << made.body;
   EXPECT_EQ(json_of(made)["parent_id"], server.folder_id(area));

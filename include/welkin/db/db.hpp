@@ -8,6 +8,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "welkin/core/task.hpp"
 #include "welkin/db/params.hpp"
@@ -60,6 +61,9 @@ class Tx {
  private:
   Impl& impl_;
 };
+
+/// What a look-up asks for.
+using Key = std::variant<std::int64_t, Sha256>;
 
 struct PoolConfig {
   std::string url;           // libpq connection string or URI
@@ -119,6 +123,14 @@ class Db {
   /// `read` on threads without a pipeline.
   /// @throws SqlError, Error unavailable
   Task<Rows> query(const Stmt& stmt, Params params);
+
+  /// One row by its key, for what every request asks. All that is looked up with one statement in the same
+  /// turn of the calling io thread's loop travels as one statement, so that a busy server asks far less often
+  /// than it is asked. Nothing is remembered: each answer was read after its question was put.
+  /// @param stmt  $1 is an array of keys (int8[] or bytea[]); a row's first column is the place of its key in
+  ///              it, from 1, as `unnest($1) with ordinality` counts; at most one row a key
+  /// @throws SqlError, Error unavailable
+  Task<std::optional<Found>> look_up(const Stmt& stmt, Key key);
 
   /// True when a connection can be made and answers, within a second. Never throws.
   Task<bool> healthy();

@@ -49,6 +49,7 @@ class Params {
   Params& add(const std::vector<std::int64_t>& v);
   Params& add(const std::vector<std::string>& v);  // text[]
   Params& add(const std::vector<Bytes>& v);        // bytea[]
+  Params& add(const std::vector<Sha256>& v);       // bytea[]
   Params& add(const std::vector<Uuid>& v);
   template <class Tag>
   Params& add(Id<Tag> v) {

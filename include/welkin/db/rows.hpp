@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "welkin/core/bytes.hpp"
@@ -85,6 +86,17 @@ class Rows {
 
  private:
   std::shared_ptr<pg_result> result_;
+};
+
+/// One row with the result that keeps it alive.
+class Found {
+ public:
+  Found(Rows rows, int row) : rows_(std::move(rows)), row_(row) {}
+  Row operator*() const { return rows_[row_]; }
+
+ private:
+  Rows rows_;
+  int row_;
 };
 
 }  // namespace welkin::db

@@ -114,8 +114,10 @@ struct Located {
 };
 
 class Files;
+class Archives;    // welkin/files/archives.hpp
 class Browse;      // welkin/files/browse.hpp
 class ChangeLog;   // welkin/files/changes.hpp
+class EventHub;    // welkin/files/events.hpp
 class Locks;       // welkin/files/locks.hpp
 class Properties;  // welkin/files/properties.hpp
 struct BrowseWants;
@@ -219,6 +221,8 @@ class Files {
 
   // --- parts with doors of their own
   ChangeLog& change_log();
+  Archives& archives();
+  std::shared_ptr<EventHub> events();
   /// Write locks, see locks.hpp. Every change above obeys them.
   Locks& locks();
   /// What clients keep with a node, see properties.hpp.
