@@ -63,6 +63,9 @@ std::vector<Setting> make_settings() {
        kSeconds, false, 1, 3600},
       {"limits", "write_stall_seconds", &C::write_stall_seconds, "a client may take nothing for this long",
        kSeconds, false, 1, 3600},
+      {"limits", "event_heartbeat_seconds", &C::event_heartbeat_seconds,
+       "an open stream of live events gives a sign of life, and asks whether its user may still have it, this often",
+       kSeconds, false, 1, 3600},
       {"limits", "shutdown_seconds", &C::shutdown_seconds,
        "requests in flight may take this long when stopping", kSeconds, false, 0, 600},
 

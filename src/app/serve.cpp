@@ -26,6 +26,7 @@
 #include "welkin/db/db.hpp"
 #include "welkin/db/migrate.hpp"
 #include "welkin/files/changes.hpp"
+#include "welkin/files/events.hpp"
 #include "welkin/files/files.hpp"
 #include "welkin/files/locks.hpp"
 #include "welkin/files/trash.hpp"
@@ -233,6 +234,7 @@ int serve() {
   run_until_signal(signals, [&] { reload(config, server); });
 
   log::info("stopping");
+  files.events()->close();  // streams without an end are not waited for
   server.drain(std::chrono::seconds(config.shutdown_seconds));
   if (metrics_server) metrics_server->drain();
   scrubber.stop();

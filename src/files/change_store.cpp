@@ -185,7 +185,7 @@ std::unordered_map<std::int64_t, GrantedNode> nodes(db::Tx& tx, const Caller& ca
   if (ids.empty()) return out;
   const db::Stmt stmt{"files.nodes_by_id", nodes_sql().c_str()};
   for (const auto row : tx.exec(stmt, ids, caller.subjects))
-    out[row.i64(0)] = {node_of(row), granted(row, kNodeColumnCount + 2)};
+    out[row.i64(0)] = {node_of(row), granted(row, kNodeColumnCount)};
   return out;
 }
 

@@ -8,8 +8,10 @@
 #include "files/refusals.hpp"
 #include "files/trash_store.hpp"
 #include "files/upload.hpp"
+#include "welkin/files/archives.hpp"
 #include "welkin/files/batch.hpp"
 #include "welkin/files/changes.hpp"
+#include "welkin/files/events.hpp"
 #include "welkin/files/locks.hpp"
 #include "welkin/files/trash.hpp"
 #include "welkin/files/versions.hpp"
@@ -50,7 +52,9 @@ struct Files::Impl {
         change_log(db),
         trash_bin(db, config, clock),
         versions(db, store, config),
-        batches(db, trash_bin) {}
+        batches(db, trash_bin),
+        archives(db, store),
+        events(std::make_shared<EventHub>(db)) {}
   db::Db& db;
   blobs::Store& store;
   std::shared_ptr<UploadRoom> room;
@@ -59,6 +63,8 @@ struct Files::Impl {
   Trash trash_bin;
   Versions versions;
   Batches batches;
+  Archives archives;
+  std::shared_ptr<EventHub> events;
 };
 
 Files::Files(db::Db& db, blobs::Store& store, const Config& config, const Clock& clock)
@@ -66,12 +72,17 @@ Files::Files(db::Db& db, blobs::Store& store, const Config& config, const Clock&
 Files::~Files() { close(); }
 
 ChangeLog& Files::change_log() { return impl_->change_log; }
+std::shared_ptr<EventHub> Files::events() { return impl_->events; }
+Archives& Files::archives() { return impl_->archives; }
 Locks& Files::locks() { return impl_->locks; }
 Batches& Files::batches() { return impl_->batches; }
 Trash& Files::trash_bin() { return impl_->trash_bin; }
 Versions& Files::versions() { return impl_->versions; }
 
-void Files::close() { impl_->room->cleaner.join(); }
+void Files::close() {
+  impl_->events->close();
+  impl_->room->cleaner.join();
+}
 
 Task<Node> Files::home(Caller caller) {
   co_return co_await impl_->db.read([&](db::Tx& tx) {

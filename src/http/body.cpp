@@ -22,7 +22,7 @@ void set_headers(Reply& rp, const UserBody& body) {
   rp.set("Cross-Origin-Resource-Policy", "same-site");
   rp.set("Cache-Control", body.cache_control);
   rp.set("ETag", body.etag);
-  rp.set("Last-Modified", times::http_date(body.last_modified));
+  if (body.last_modified) rp.set("Last-Modified", times::http_date(*body.last_modified));
   rp.set("Accept-Ranges", "bytes");
 }
 

@@ -73,21 +73,22 @@ bool weak_match(const EtagList& list, std::string_view etag) {
   return false;
 }
 
-Precondition evaluate(Method method, const Fields& headers, std::string_view etag, Micros last_modified) {
+Precondition evaluate(Method method, const Fields& headers, std::string_view etag,
+                      std::optional<Micros> last_modified) {
   const bool exists = !etag.empty();
   if (headers.has("if-match")) {
     if (!strong_match(require_etags(headers, "if-match"), etag)) return Precondition::failed;
-  } else if (exists && headers.has("if-unmodified-since")) {
+  } else if (exists && last_modified && headers.has("if-unmodified-since")) {
     const auto date = times::from_http_date(headers.get("if-unmodified-since"));
-    if (date && modified_after(last_modified, *date)) return Precondition::failed;
+    if (date && modified_after(*last_modified, *date)) return Precondition::failed;
   }
   const bool reads = method == Method::get || method == Method::head;
   if (headers.has("if-none-match")) {
     if (weak_match(require_etags(headers, "if-none-match"), etag))
       return reads ? Precondition::not_modified : Precondition::failed;
-  } else if (exists && reads && headers.has("if-modified-since")) {
+  } else if (exists && last_modified && reads && headers.has("if-modified-since")) {
     const auto date = times::from_http_date(headers.get("if-modified-since"));
-    if (date && !modified_after(last_modified, *date)) return Precondition::not_modified;
+    if (date && !modified_after(*last_modified, *date)) return Precondition::not_modified;
   }
   return Precondition::proceed;
 }

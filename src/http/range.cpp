@@ -93,13 +93,13 @@ std::vector<Slice> parse_range(std::string_view value, std::uint64_t size_bytes)
   return slices;
 }
 
-bool if_range_holds(const Fields& headers, std::string_view etag, Micros last_modified) {
+bool if_range_holds(const Fields& headers, std::string_view etag, std::optional<Micros> last_modified) {
   if (!headers.has("if-range")) return true;
   const auto value = headers.get("if-range");
   if (value.starts_with('"')) return !etag.starts_with("W/") && value == etag;
   if (value.starts_with("W/")) return false;
   const auto date = times::from_http_date(value);
-  return date && times::seconds(*date) == times::seconds(last_modified);
+  return date && last_modified && times::seconds(*date) == times::seconds(*last_modified);
 }
 
 std::string content_range(const Slice& slice, std::uint64_t size_bytes) {

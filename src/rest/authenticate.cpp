@@ -58,14 +58,6 @@ Task<Caller> by_cookie(const Services& services, http::Request& rq) {
   co_return std::move(*caller);
 }
 
-Task<> authenticate(const Services& services, http::Request& rq) {
-  if (rq.headers().has("Authorization")) {
-    rq.set_caller(co_await by_header(services, rq, rq.header("Authorization")));
-  } else {
-    rq.set_caller(co_await by_cookie(services, rq));
-  }
-}
-
 Task<> as_user(Services services, const http::Handler& next, http::Request& rq, http::Reply& rp) {
   co_await authenticate(services, rq);
   co_await next(rq, rp);
@@ -84,6 +76,14 @@ Task<> as_admin(Services services, const http::Handler& next, http::Request& rq,
 }
 
 }  // namespace
+
+Task<> authenticate(const Services& services, http::Request& rq) {
+  if (rq.headers().has("Authorization")) {
+    rq.set_caller(co_await by_header(services, rq, rq.header("Authorization")));
+  } else {
+    rq.set_caller(co_await by_cookie(services, rq));
+  }
+}
 
 http::Middleware require_user(const Services& services) {
   return [services](const http::Handler& next, http::Request& rq, http::Reply& rp) {

@@ -22,10 +22,14 @@ void mount_files(Scopes& s, const Services& services);
 void mount_versions(Scopes& s, const Services& services);
 void mount_trash(Scopes& s, const Services& services);
 void mount_batch(Scopes& s, const Services& services);
+void mount_archives(Scopes& s, const Services& services);       // folders and selections as ZIP
+void mount_events(Scopes& s, const Services& services);         // live events
 
 /// errors.cpp: the one place where an exception becomes a REST answer.
 http::Middleware answer_errors();
 /// authenticate.cpp
+/// Sets the caller by the request's credentials, as they are worth now. @throws Error unauthenticated, forbidden `csrf`
+Task<> authenticate(const Services& services, http::Request& rq);
 http::Middleware require_user(const Services& services);
 http::Middleware require_admin(const Services& services);
 

@@ -419,7 +419,11 @@ TEST_F(Changes, APollerMissesNothingUnderManyWriters) {
       }
       --running;
     });
-  while (running > 0) mirror.sync(3);
+  try {
+    while (running > 0) mirror.sync(3);
+  } catch (const std::exception& e) {
+    ADD_FAILURE() << e.what();
+  }
   for (auto& writer : writers) writer.join();
   mirror.sync(3);
   EXPECT_EQ(mirror.relisted, 0);

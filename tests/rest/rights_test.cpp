@@ -138,6 +138,19 @@ const Row kRows[] = {
      }},
     {"folders.trash", kDeletes, true,
      [](const Things& t, Subject) -> Request { return {"DELETE", "/api/folders/" + t.folder, "", {}}; }},
+    {"folders.download", kReads, true, [](const Things& t, Subject) { return get_folder(t, "/download"); }},
+    {"folders.download/resumed", kReads, true,
+     [](const Things& t, Subject) -> Request {
+       return {"GET", "/api/folders/" + t.folder + "/download", "", {{"Range", "bytes=7-"}}};
+     }},
+    {"batch.download", kReads, true,
+     [](const Things& t, Subject) {
+       return send_json("POST", "/api/batch/download", {{"file_ids", {t.file}}, {"folder_ids", {t.folder}}});
+     }},
+    {"batch.get_download", kReads, true,
+     [](const Things& t, Subject) -> Request {
+       return {"GET", "/api/batch/download?file_ids=" + t.file, "", {}};
+     }},
     {"folders.put_child", kCreates, true,
      [](const Things& t, Subject) -> Request {
        return {"PUT", "/api/folders/" + t.folder + "/children/new", "x", {}};

@@ -6,6 +6,7 @@
 #include "support/run.hpp"
 #include "welkin/core/text.hpp"
 #include "welkin/dav/dav.hpp"
+#include "welkin/files/events.hpp"
 #include "welkin/rest/rest.hpp"
 
 namespace welkin::tests {
@@ -96,6 +97,7 @@ TestServer::TestServer(const std::function<void(Config&)>& adjust)
 }
 
 TestServer::~TestServer() {
+  files->events()->close();
   server_->drain(std::chrono::seconds(1));
   server_.reset();
   files->close();

@@ -34,6 +34,7 @@ struct Config {
   unsigned idle_seconds = 75;
   unsigned body_stall_seconds = 30;
   unsigned write_stall_seconds = 60;
+  unsigned event_heartbeat_seconds = 15;
   unsigned shutdown_seconds = 10;
 
   // accounts

@@ -115,6 +115,8 @@ struct Located {
 
 class Files;
 class Batches;    // welkin/files/batch.hpp
+class EventHub;   // welkin/files/events.hpp
+class Archives;   // welkin/files/archives.hpp
 class ChangeLog;  // welkin/files/changes.hpp
 class Locks;      // welkin/files/locks.hpp
 class Trash;      // welkin/files/trash.hpp
@@ -210,6 +212,8 @@ class Files {
 
   // --- parts with doors of their own
   ChangeLog& change_log();
+  Archives& archives();
+  std::shared_ptr<EventHub> events();
   /// Write locks, see locks.hpp. Every change above obeys them.
   Locks& locks();
   Trash& trash_bin();

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,10 +14,10 @@ namespace welkin::http {
 
 /// A stored body about to be served.
 struct UserBody {
-  std::string name;       // for Content-Disposition
-  std::string mime_type;  // as stored; sent as it is only when no browser could run it
-  std::string etag;       // strong, with quotes
-  Micros last_modified;
+  std::string name;                     // for Content-Disposition
+  std::string mime_type;                // as stored; sent as it is only when no browser could run it
+  std::string etag;                     // strong, with quotes
+  std::optional<Micros> last_modified;  // none: dates in conditions never hold, tags do
   std::uint64_t size_bytes;
   bool inline_asked = false;  // ?inline
   std::string cache_control = "private, no-cache";

@@ -25,8 +25,10 @@ bool weak_match(const EtagList& list, std::string_view etag);
 
 /// Evaluates If-Match, If-Unmodified-Since, If-None-Match, If-Modified-Since in the order of §13.2.2.
 /// @param etag          the current strong tag with quotes; empty: the target does not exist
-/// @param last_modified of the target; ignored when it does not exist
+/// @param last_modified of the target; ignored when it does not exist. None: conditions on dates are ignored
+/// (§13.1.3, §13.1.4)
 /// @throws Error invalid `bad_precondition` when an etag list is malformed
-Precondition evaluate(Method method, const Fields& headers, std::string_view etag, Micros last_modified);
+Precondition evaluate(Method method, const Fields& headers, std::string_view etag,
+                      std::optional<Micros> last_modified);
 
 }  // namespace welkin::http

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +23,7 @@ std::vector<Slice> parse_range(std::string_view value, std::uint64_t size_bytes)
 
 /// Whether Range counts at all: true without If-Range; with one, only if it is the current strong tag or the
 /// exact Last-Modified date (RFC 9110 §13.1.5).
-bool if_range_holds(const Fields& headers, std::string_view etag, Micros last_modified);
+bool if_range_holds(const Fields& headers, std::string_view etag, std::optional<Micros> last_modified);
 
 /// "bytes 0-499/1234"
 std::string content_range(const Slice& slice, std::uint64_t size_bytes);
