@@ -27,6 +27,13 @@ bool makes_nodes(Batch::Op op) {
          op == Batch::Op::create_folders;
 }
 
+/// The name a refusal speaks of, where the caller may know it.
+std::string name_for(db::Tx& tx, const Caller& caller, const Batch& batch, NodeId item, std::size_t at) {
+  if (batch.op == Batch::Op::create_folders) return batch.names[at];
+  const auto found = store::find(tx, caller, item);
+  return found ? found->node.name : std::string();
+}
+
 db::Params params_of(const Caller& caller, const Batch& batch) {
   db::Params params(static_cast<std::int32_t>(batch.op), keys_of(batch.items), batch.names, batch.all_in,
                     batch.target, static_cast<std::int32_t>(batch.conflict), caller.user);
@@ -61,47 +68,35 @@ std::vector<std::size_t> drop_unfit(Batch& batch, std::vector<Batched>& refused)
   return places;
 }
 
-struct Verdict {
-  NodeId item, made;
-  Kind kind;
-  std::string text;  // "ok", or an SQLSTATE and a slug
-  std::int64_t folders, files;
-};
-
-std::vector<Verdict> change(db::Tx& tx, const Caller& caller, const Batch& batch) {
+/// @param ended  gets the items whose rows are to be removed
+std::vector<Batched> change(db::Tx& tx, const Caller& caller, const Batch& batch,
+                            std::vector<NodeId>& ended) {
+  std::vector<Batched> out;
   db::Rows rows;
   try {
     rows = tx.exec(kBatch, params_of(caller, batch));
   } catch (const db::SqlError& e) {
     rethrow(e, "");
   }
-  std::vector<Verdict> verdicts;
-  for (const auto row : rows)
-    verdicts.push_back({row.id<NodeId>(0), row.id<NodeId>(3), row.i64(1) == 2 ? Kind::folder : Kind::file,
-                        row.str(2), row.i64(4), row.i64(5)});
-  return verdicts;
-}
-
-/// What came of it, looked at when the drives are free again.
-Batched describe(db::Tx& tx, const Caller& caller, const Batch& batch, const Verdict& verdict,
-                 std::size_t at) {
-  Batched answer;
-  answer.id = verdict.item;
-  answer.kind = verdict.kind;
-  answer.folders = verdict.folders;
-  answer.files = verdict.files;
-  const bool ok = verdict.text == "ok";
-  std::optional<store::Found> found;
-  if (!ok || makes_nodes(batch.op)) found = store::find(tx, caller, ok ? verdict.made : verdict.item);
-  if (!ok) {
-    const auto name = batch.op == Batch::Op::create_folders ? batch.names.at(at)
-                      : found                               ? found->node.name
-                                                            : "";
-    answer.error = refusal(verdict.text.substr(0, 5), verdict.text.substr(6), name);
-  } else if (found) {
-    answer.node = std::move(found->node);
+  for (const auto row : rows) {
+    Batched answer;
+    row.id_into(0, answer.id);
+    answer.kind = row.i64(1) == 2 ? Kind::folder : Kind::file;
+    const auto verdict = row.str(2);
+    const auto made = row.id<NodeId>(3);
+    answer.folders = row.i64(4);
+    answer.files = row.i64(5);
+    if (verdict != "ok") {
+      const auto name = name_for(tx, caller, batch, answer.id, out.size());
+      answer.error = refusal(verdict.substr(0, 5), verdict.substr(6), name);
+    } else if (makes_nodes(batch.op)) {
+      if (auto found = store::find(tx, caller, made)) answer.node = std::move(found->node);
+    } else if (batch.op != Batch::Op::trash) {
+      ended.push_back(made);
+    }
+    out.push_back(std::move(answer));
   }
-  return answer;
+  return out;
 }
 
 }  // namespace
@@ -109,18 +104,12 @@ Batched describe(db::Tx& tx, const Caller& caller, const Batch& batch, const Ver
 Task<std::vector<Batched>> Batches::run(Caller caller, Batch batch) {
   std::vector<Batched> refused;
   const auto places = drop_unfit(batch, refused);
-  const auto verdicts = co_await db_.write([&](db::Tx& tx) { return change(tx, caller, batch); });
-  auto answers = co_await db_.read([&](db::Tx& tx) {
-    std::vector<Batched> out;
-    for (const auto& verdict : verdicts) out.push_back(describe(tx, caller, batch, verdict, out.size()));
-    return out;
+  std::vector<NodeId> ended;
+  auto answers = co_await db_.write([&](db::Tx& tx) {
+    ended.clear();  // the transaction may be tried again
+    return change(tx, caller, batch, ended);
   });
-  if (batch.op == Batch::Op::destroy || batch.op == Batch::Op::purge) {
-    std::vector<NodeId> ended;
-    for (const auto& verdict : verdicts)
-      if (verdict.text == "ok") ended.push_back(verdict.made);
-    co_await trash_.remove_rows(std::move(ended));
-  }
+  co_await trash_.remove_rows(std::move(ended));
   // In the order in which they were asked for.
   for (std::size_t i = 0; i < refused.size(); ++i)
     answers.insert(answers.begin() + static_cast<std::ptrdiff_t>(places[i]), std::move(refused[i]));
