@@ -17,7 +17,7 @@ from server import Welkin  # noqa: E402
 NAME, PASSWORD = "ada", "a-perfectly-fine-pass-phrase"
 FULL = os.environ.get("WELKIN_TEST_FULL") == "1"
 TREE_FILES = 5000 if FULL else 2000
-SECONDS = 120  # beyond it a program hangs
+SECONDS = 600  # beyond it a program hangs; a slow disk takes its time over 2,000 files
 
 welkin = None
 
@@ -134,7 +134,7 @@ class Cadaver(Scratch):
         said = self.cadaver(
             "mkcol cadaver", "cd cadaver", "put one.txt", "ls", "lock one.txt", "discover one.txt", "unlock one.txt",
             "propset one.txt colour blue", "propget one.txt colour", "propdel one.txt colour", "copy one.txt two.txt",
-            "move two.txt three.txt", "chexec + three.txt", "get three.txt back.txt", "delete one.txt", "delete three.txt",
+            "move two.txt three.txt", "get three.txt back.txt", "delete one.txt", "delete three.txt",
             "cd ..", "rmcol cadaver")
         self.assertIn("blue", said)
         self.assertIn("one.txt", said)
