@@ -201,8 +201,14 @@ class Writer(threading.Thread):
         to = path[:path.rfind("/") + 1] + name
         return self.relocate(f"rename_{kind}", path, to, f"/api/{kind}s/{self.world.ids[path]}/rename", {"name": name})
 
+    def free_folders(self, path):
+        """Folders that could take `path` in under its name: not itself, and no copy of it lies there."""
+        name = path[path.rfind("/") + 1:]
+        return [f for f in [""] + self.world.folders()
+                if not below(f, path) and (f + "/" if f else "") + name not in self.world.entries]
+
     def move(self, kind, path):
-        there = path and [f for f in [""] + self.world.folders() if f != path[:max(path.rfind("/"), 0)] and not below(f, path)]
+        there = path and self.free_folders(path)
         if not there:
             return False
         folder = self.pick(there)
@@ -237,8 +243,7 @@ class Writer(threading.Thread):
                     self.world.ids, self.world.etags = seen.ids, seen.etags
 
     def copy_to(self, kind, path):
-        free = path and [f for f in [""] + self.world.folders()
-                         if not below(f, path) and (f + "/" if f else "") + path[path.rfind("/") + 1:] not in self.world.entries]
+        free = path and self.free_folders(path)
         if not free:
             return False
         folder = self.pick(free)
