@@ -237,7 +237,7 @@ class Writer(threading.Thread):
             alter(next_world)
             return next_world
         if self.ask(what, method, url, body, after) and refresh:
-            seen = self.loop.look(self.connection, self.number, everything=False)
+            seen = self.loop.look(self.connection, self.number, everything=False, patient=False)
             with self.loop.gate:
                 if not self.loop.frozen and seen.entries == self.world.entries:
                     self.world.ids, self.world.etags = seen.ids, seen.etags
@@ -394,17 +394,30 @@ class KillLoop:
         self.ready_seconds.append(time.monotonic() - started)
 
     # -- looking
-    def listing(self, connection, folder):
-        answer = ask_on(connection, "GET", f"/api/folders/{folder}/listing", token=self.token)
+    def get(self, connection, path, patient=True):
+        """Who only looks asks again while the database is away; a writer's work is done then."""
+        for _ in range(600):
+            answer = ask_on(connection, "GET", path, token=self.token)
+            if answer.status != 503:
+                return answer
+            if not patient:
+                raise OSError("the database is away")
+            time.sleep(0.1)
+        return answer
+
+    def listing(self, connection, folder, patient):
+        answer = self.get(connection, f"/api/folders/{folder}/listing", patient)
         if answer.status != 200:
             raise RuntimeError(f"listing: {answer.status} {answer.body[:300]}")
         return json.loads(answer.body)
 
-    def read(self, connection, file):
+    def read(self, connection, file, patient):
         """The digest of a file's bytes; what went wrong instead, as text that is no digest."""
         try:
-            answer = ask_on(connection, "GET", f"/api/files/{file['id']}", token=self.token)
+            answer = self.get(connection, f"/api/files/{file['id']}", patient)
         except (OSError, http.client.HTTPException) as e:
+            if not patient:
+                raise
             connection.close()
             return f"cut off: {e!r}", None
         if answer.status != 200:
@@ -413,7 +426,7 @@ class KillLoop:
             return f"{len(answer.body)} bytes, the listing says {file['size']}", None
         return digest(answer.body), answer.headers["ETag"]
 
-    def look(self, connection, number, everything):
+    def look(self, connection, number, everything, patient=True):
         """The world as the server shows it. Without `everything` only files whose bytes may have changed are read; of others
         it is enough that they are there."""
         seen = World()
@@ -422,7 +435,7 @@ class KillLoop:
         waiting = [""]
         while waiting:
             path = waiting.pop()
-            listing = self.listing(connection, seen.ids[path])
+            listing = self.listing(connection, seen.ids[path], patient)
             for folder in listing["folders"]:
                 inner = (path + "/" if path else "") + folder["name"]
                 seen.entries[inner], seen.ids[inner] = FOLDER, folder["id"]
@@ -433,7 +446,7 @@ class KillLoop:
                 known = {world.entries.get(inner) for world in possible}
                 etags = {world.etags.get(inner) for world in possible}
                 if everything or len(known) > 1 or None in known or None in etags:
-                    seen.entries[inner], seen.etags[inner] = self.read(connection, file)
+                    seen.entries[inner], seen.etags[inner] = self.read(connection, file, patient)
                 else:
                     seen.entries[inner], seen.etags[inner] = known.pop(), etags.pop()
         return seen
@@ -442,7 +455,7 @@ class KillLoop:
         """Compares what is there with what may be. @return faults; afterwards each writer has one world"""
         faults = []
         connection = self.welkin.connection(timeout=60)
-        trash = ask_on(connection, "GET", "/api/trash", token=self.token)
+        trash = self.get(connection, "/api/trash")
         if trash.status != 200:
             raise RuntimeError(f"trash: {trash.status} {trash.body[:300]}")
         trashed = {item["id"] for item in trash.json()}
