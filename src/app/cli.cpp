@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 
 #include "app/config.hpp"
 #include "app/privileges.hpp"
@@ -114,26 +115,19 @@ std::vector<Command> all_commands() {
 }
 
 int dispatch(const std::vector<std::string>& words) {
-  if (words.empty() || words[0] == "--help" || words[0] == "-h") {
-    print_help({});
+  const auto asks_for_help = [](const std::string& word) { return word == "--help" || word == "-h"; };
+  if (words.empty() || std::any_of(words.begin(), words.end(), asks_for_help)) {
+    Arguments about;  // of a command, of a family like `welkin user --help`, or of everything
+    std::remove_copy_if(words.begin(), words.end(), std::back_inserter(about.words), asks_for_help);
+    print_help(about);
     return words.empty() ? 2 : 0;
   }
   if (words[0] == "--version" || words[0] == "-V") return print_version();
-  if (words.size() == 2 && (words[1] == "--help" || words[1] == "-h")) {
-    Arguments about;
-    about.words = {words[0]};
-    return print_help(about);  // a family of commands too, as in `welkin user --help`
-  }
   const auto commands = all_commands();
   const auto* command = find_command(commands, words);
   if (command == nullptr) unknown_command(commands, words);
   const auto used = text::split(command->name, ' ').size();
   const std::vector<std::string> rest(words.begin() + static_cast<std::ptrdiff_t>(used), words.end());
-  if (std::find(rest.begin(), rest.end(), "--help") != rest.end() ||
-      std::find(rest.begin(), rest.end(), "-h") != rest.end()) {
-    std::fputs(help_of(*command).c_str(), stdout);
-    return 0;
-  }
   return command->run(parse_arguments(*command, rest));
 }
 

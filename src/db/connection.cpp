@@ -108,13 +108,12 @@ void Connection::configure(const SessionSettings& settings) {
       "set idle_in_transaction_session_timeout = '60s'; set default_transaction_isolation = 'read committed';"
       "set default_transaction_read_only = " +
       std::string(settings.read_only ? "on" : "off") +
-      // Pipelined statements read little by key. Planned anew each time, which a parameter of unlike length
-      // brings about, they would cost more to plan than to run; and a plan made while a table is tiny must
-      // not read all of it once it is large.
-      std::string(settings.read_only
-                      ? "; set plan_cache_mode = force_generic_plan; set enable_seqscan = off; "
-                        "set enable_hashjoin = off; set enable_mergejoin = off"
-                      : "") +
+      // Planned anew each time, which an array of another length brings about, such a statement would cost
+      // more to plan than to run; and a plan made while a table is tiny must not read all of it once it is
+      // large.
+      std::string(settings.by_key ? "; set plan_cache_mode = force_generic_plan; set enable_seqscan = off; "
+                                    "set enable_hashjoin = off; set enable_mergejoin = off"
+                                  : "") +
       "; set statement_timeout = " + std::to_string(settings.statement_timeout_ms) +
       "; set lock_timeout = " + std::to_string(settings.lock_timeout_ms));
 }

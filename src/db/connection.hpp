@@ -22,6 +22,8 @@ struct SessionSettings {
   unsigned statement_timeout_ms = 30'000;
   unsigned lock_timeout_ms = 5'000;
   bool read_only = false;
+  // Only short reads by key: planned once for any parameters, always by an index.
+  bool by_key = false;
 };
 
 /// Names of the statements that one connection has prepared.

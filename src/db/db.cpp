@@ -8,6 +8,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include "db/impl.hpp"
+#include "db/lane.hpp"
 
 namespace welkin::db {
 namespace asio = boost::asio;
@@ -50,12 +51,7 @@ Task<std::optional<Found>> Db::look_up(const Stmt& stmt, Key key) {
   std::optional<Found> found;
   if (co_await Pipeline::look_up(impl_->pipeline_of(&executor.context()), stmt, key, found)) co_return found;
   co_return co_await read([&](Tx& tx) -> std::optional<Found> {
-    Params params;
-    if (const auto* number = std::get_if<std::int64_t>(&key))
-      params.add(std::vector{*number});
-    else
-      params.add(std::vector{std::get<Sha256>(key)});
-    auto rows = tx.exec(stmt, params);
+    auto rows = tx.exec(stmt, key_params(stmt, {key}));
     if (rows.empty()) return std::nullopt;
     return Found(std::move(rows), 0);
   });

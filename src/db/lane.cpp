@@ -26,7 +26,7 @@ constexpr auto kReconnectFirst = milliseconds(50), kReconnectMax = milliseconds(
 
 SessionSettings settings_of(const PoolConfig& config) {
   const unsigned own = config.statement_timeout_ms;
-  return {own == 0 ? kStatementMs : std::min(own, kStatementMs), config.lock_timeout_ms, true};
+  return {own == 0 ? kStatementMs : std::min(own, kStatementMs), config.lock_timeout_ms, true, true};
 }
 
 std::string_view sqlstate(const PGresult* r) {
@@ -35,6 +35,20 @@ std::string_view sqlstate(const PGresult* r) {
 }
 
 }  // namespace
+
+Params key_params(const Stmt& stmt, const std::vector<Key>& keys) {
+  std::vector<std::int64_t> numbers;
+  std::vector<Sha256> digests;
+  for (const Key& key : keys) {
+    if (const auto* number = std::get_if<std::int64_t>(&key))
+      numbers.push_back(*number);
+    else
+      digests.push_back(std::get<Sha256>(key));
+  }
+  if (!digests.empty() && !numbers.empty())
+    throw std::logic_error(std::string("keys of two kinds for ") + stmt.name);
+  return digests.empty() ? Params(numbers) : Params(digests);
+}
 
 // -- Batch
 
@@ -46,22 +60,7 @@ void Batch::join(LookUp& look_up, Handler handler) {
   resume.push_back(std::move(handler));
 }
 
-void Batch::seal() {
-  std::vector<std::int64_t> numbers;
-  std::vector<Sha256> digests;
-  for (const Key& key : keys) {
-    if (const auto* number = std::get_if<std::int64_t>(&key))
-      numbers.push_back(*number);
-    else
-      digests.push_back(std::get<Sha256>(key));
-  }
-  if (!digests.empty() && !numbers.empty())
-    throw std::logic_error(std::string("keys of two kinds for ") + query.stmt.name);
-  if (digests.empty())
-    params.add(numbers);
-  else
-    params.add(digests);
-}
+void Batch::seal() { params = key_params(query.stmt, keys); }
 
 void Batch::deal() {
   std::vector<int> row_of(keys.size(), -1);

@@ -37,6 +37,9 @@ struct Query {
   std::exception_ptr failure;
 };
 
+/// The keys as the array that a look-up's statement takes. @throws std::logic_error for keys of two kinds
+Params key_params(const Stmt& stmt, const std::vector<Key>& keys);
+
 /// One key that somebody looks up, in his coroutine's frame.
 struct LookUp {
   const Key& key;

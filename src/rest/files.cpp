@@ -16,7 +16,6 @@
 namespace welkin::rest {
 namespace {
 
-using http::Access;
 using http::Method;
 using http::Reply;
 using http::Request;
@@ -137,11 +136,7 @@ Task<> put_content(const Services& services, Request& rq, Reply& rp) {
 }  // namespace
 
 void mount_files(Scopes& s, const Services& services) {
-  const auto on = [&](Method method, const char* path, const char* name, const char* action, auto handler) {
-    s.user.on({method, std::string("/api/files") + path, std::string("files.") + name, Access::user, "file",
-               action},
-              [&services, handler](Request& rq, Reply& rp) { return handler(services, rq, rp); });
-  };
+  const auto on = family_routes(s, services, "/api/files", "files", "file");
   on(Method::get, "", "list", "read", list);
   on(Method::post, "/upload", "upload", "create", receive_form);
   on(Method::get, "/{id}", "get", "read", get);

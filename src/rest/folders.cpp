@@ -12,7 +12,6 @@
 namespace welkin::rest {
 namespace {
 
-using http::Access;
 using http::Method;
 using http::Reply;
 using http::Request;
@@ -125,11 +124,7 @@ Task<> put_child(const Services& services, Request& rq, Reply& rp) {
 }  // namespace
 
 void mount_folders(Scopes& s, const Services& services) {
-  const auto on = [&](Method method, const char* path, const char* name, const char* action, auto handler) {
-    s.user.on({method, std::string("/api/folders") + path, std::string("folders.") + name, Access::user,
-               "folder", action},
-              [&services, handler](Request& rq, Reply& rp) { return handler(services, rq, rp); });
-  };
+  const auto on = family_routes(s, services, "/api/folders", "folders", "folder");
   const auto children = [](Shape shape) {
     return [shape](const Services& services, Request& rq, Reply& rp) {
       return send_children(services, rq, rp, folder_id(services, rq.param("id")), shape);

@@ -1,4 +1,7 @@
 #pragma once
+#include <string>
+#include <utility>
+
 #include "welkin/http/router.hpp"
 #include "welkin/rest/rest.hpp"
 
@@ -11,6 +14,18 @@ namespace welkin::rest {
 struct Scopes {
   http::Router::Scope open, user, admin;
 };
+
+/// Adds the routes of one family for signed-in users: `path` below `prefix`, called `family.name`.
+/// @param services  outlives the router; handlers are called with it
+inline auto family_routes(Scopes& s, const Services& services, std::string prefix, std::string family,
+                          std::string resource) {
+  return [&user = s.user, &services, prefix = std::move(prefix), family = std::move(family),
+          resource = std::move(resource)](http::Method method, const char* path, const char* name,
+                                          const char* action, auto handler) {
+    user.on({method, prefix + path, family + "." + name, http::Access::user, resource, action},
+            [&services, handler](http::Request& rq, http::Reply& rp) { return handler(services, rq, rp); });
+  };
+}
 
 void mount_system(Scopes& s, const Services& services, std::function<Task<std::string>()> healthy);  // health, version
 void mount_setup(Scopes& s, const Services& services);          // set-up page, POST /api/setup

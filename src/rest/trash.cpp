@@ -13,7 +13,6 @@
 namespace welkin::rest {
 namespace {
 
-using http::Access;
 using http::Method;
 using http::Reply;
 using http::Request;
@@ -176,11 +175,7 @@ Task<> trash_folder(const Services& services, Request& rq, Reply& rp) {
 }  // namespace
 
 void mount_trash(Scopes& s, const Services& services) {
-  const auto on = [&](Method method, const char* path, const char* name, const char* action, auto handler) {
-    s.user.on({method, std::string("/api/trash") + path, std::string("trash.") + name, Access::user, "node",
-               action},
-              [&services, handler](Request& rq, Reply& rp) { return handler(services, rq, rp); });
-  };
+  const auto on = family_routes(s, services, "/api/trash", "trash", "node");
   on(Method::get, "", "list", "read", list);
   on(Method::get, "/resources", "resources", "read", resources);
   on(Method::post, "/{id}/restore", "restore", "delete", restore);

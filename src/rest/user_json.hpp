@@ -1,6 +1,7 @@
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <string>
 
 #include "welkin/core/clock.hpp"
 #include "welkin/core/id.hpp"
@@ -10,8 +11,7 @@
 /// People as JSON. Every answer names its members one by one: nothing leaves that is not written here.
 namespace welkin::rest {
 
-/// The User object of the API.
-/// The same as text and as a tree.
+/// The User object of the API, as text and as a tree.
 std::string user_text(const PublicIds& ids, const people::User& user);
 nlohmann::json user_json(const PublicIds& ids, const people::User& user);
 /// The same with the shape of newer clients inside it: `full.user`.

@@ -15,7 +15,6 @@
 namespace welkin::rest {
 namespace {
 
-using http::Access;
 using http::Method;
 using http::Reply;
 using http::Request;
@@ -109,11 +108,7 @@ Task<> remove(const Services& services, Request& rq, Reply& rp) {
 }  // namespace
 
 void mount_versions(Scopes& s, const Services& services) {
-  const auto on = [&](Method method, const char* path, const char* name, const char* action, auto handler) {
-    s.user.on({method, std::string("/api/files/{id}/versions") + path, std::string("versions.") + name,
-               Access::user, "file", action},
-              [&services, handler](Request& rq, Reply& rp) { return handler(services, rq, rp); });
-  };
+  const auto on = family_routes(s, services, "/api/files/{id}/versions", "versions", "file");
   on(Method::get, "", "list", "update", list);
   on(Method::get, "/{version}", "get", "update", get);
   on(Method::put, "/{version}", "label", "update", label);
