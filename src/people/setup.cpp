@@ -71,7 +71,8 @@ Task<User> People::setup(std::string user_name, std::string email, std::string p
     bool open;
     std::string token_hash;
   };
-  const auto before = co_await impl.db.read(
+  // In one snapshot: a winner's commit in between would use the token up while the door still looks open.
+  const auto before = co_await impl.db.snapshot(
       [&](db::Tx& tx) { return Before{impl.is_setup_open(tx), impl.setup_token_hash(tx)}; });
   if (!before.open) throw already_done();
   if (setup_needs_token() && !text::equal_secret(before.token_hash, given)) throw bad_token();
