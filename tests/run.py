@@ -22,6 +22,7 @@ import pg  # noqa: E402
 
 LOGS = os.path.join(ROOT, "build/test-logs")
 TAIL_LINES = 60
+WHY_LINES = 12
 # What a suite may take; beyond it hangs. Generous: machines differ, and this asserts nothing about speed.
 SECONDS_MAX, SECONDS_MAX_FULL = 900, 7200
 # Suites that need the machine to themselves, or start servers of their own: one after the other, at the end.
@@ -33,6 +34,7 @@ class Suite:
         self.name, self.command, self.kind = name, command, kind
         self.group = name.split("/")[0].removesuffix("_test")
         self.passed, self.failed, self.skipped, self.seconds = 0, [], [], 0.0
+        self.why = {}  # of a failed test, where the report tells
         self.log = os.path.join(LOGS, name.replace("/", ".") + ".log")
         self.report = os.path.join(LOGS, name.replace("/", ".") + ".json")
 
@@ -57,6 +59,7 @@ def read_gtest(suite):
             name = f"{group['name']}.{test['name']}"
             if test.get("failures"):
                 suite.failed.append(name)
+                suite.why[name] = "\n".join(f.get("failure", "") for f in test["failures"])
             elif test.get("result") == "SKIPPED":
                 why = "; ".join(s.get("message", "").strip() for s in test.get("skipped", [])) or "no reason given"
                 suite.skipped.append((name, why.split("\n")[-1]))
@@ -71,6 +74,7 @@ def read_python(suite):
         report = json.load(f)
     suite.passed = report["passed"]
     suite.failed = report["failed"]
+    suite.why = report["why"]
     suite.skipped = [(s["name"], s["reason"]) for s in report["skipped"]]
 
 
@@ -189,6 +193,8 @@ def main():
     for suite in suites:
         for name in suite.failed:
             print(f"FAILED {suite.name}:{name}")
+            for line in suite.why.get(name, "").strip().split("\n")[:WHY_LINES]:
+                print(f"  {line[:300]}")
     passed = sum(s.passed for s in suites)
     failed = sum(len(s.failed) for s in suites) + unexcused
     skipped = sum(len(s.skipped) for s in suites) - unexcused

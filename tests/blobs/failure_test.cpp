@@ -74,6 +74,7 @@ TEST_F(FailureTest, TheNoteOnDiskAloneIsEnough) {
   open_faulty();
   faults_->sync_fails = [] { return true; };
   EXPECT_EQ(slug_of([&] { put(random_bytes(100 * kKiB, 1)); }), "store_read_only");
+  close();  // until then the note may still be on its way
   sql("delete from settings where key = 'store.suspect'");
   open();
   EXPECT_FALSE(store().writable());
@@ -93,8 +94,9 @@ TEST_F(FailureTest, ADeviceErrorOnTheWritePathIsAsBad) {
     *hook = failing(VfsError::Kind::io);
     EXPECT_EQ(slug_of([&] { put(random_bytes(2 * kMiB, 1)); }), "store_read_only");
     EXPECT_FALSE(store().writable());
+    close();  // the thread that met the failure may still be noting it: only a stopped store can be reset
     *hook = {};
-    Store::reset_suspect(db(), options());
+    EXPECT_TRUE(Store::reset_suspect(db(), options()));
     open_faulty();
     EXPECT_TRUE(store().writable());
   }

@@ -47,6 +47,8 @@ def main():
     report = {
         "passed": len(result.passed),
         "failed": failed,
+        # the end of a traceback names the assertion
+        "why": {_name(t): "\n".join(text.strip().split("\n")[-10:]) for t, text in result.failures + result.errors},
         "skipped": skipped,
         "seconds": round(time.monotonic() - started, 2),
     }
