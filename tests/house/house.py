@@ -254,7 +254,7 @@ def check_compose(root, names):
 def check_floors(table):
     """The table itself: no cycles, and the floors of the architecture."""
     floors = [{"core"}, {"wire", "http", "db", "blobs", "jobs"},
-              {"people", "files", "calendars", "contacts", "media"},
+              {"people", "files", "collections", "calendars", "contacts", "media"},
               {"rest", "dav", "nextcloud", "wopi", "web"}, {"app"}]
     floor = {m: i for i, ms in enumerate(floors) for m in ms}
     for module, depends in table.items():
