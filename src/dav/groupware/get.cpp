@@ -1,0 +1,41 @@
+#include "dav/groupware/get.hpp"
+
+#include "dav/groupware/conditions.hpp"
+#include "dav/groupware/export.hpp"
+#include "dav/groupware/target.hpp"
+#include "welkin/core/error.hpp"
+#include "welkin/http/body.hpp"
+
+namespace welkin::dav::groupware {
+namespace {
+
+Task<> send_object(http::Request& rq, http::Reply& rp, const Target& target) {
+  const auto& object = *target.object;
+  http::UserBody body;
+  body.name = object.name;
+  body.mime_type = target.spot.kind == kEvent ? "text/calendar" : "text/vcard";
+  body.etag = etag_header(object.etag);
+  body.last_modified = object.modified_at;
+  body.size_bytes = object.data.size();
+  body.feed = [&object](Slice slice, ByteSink& out) {
+    return out.write(as_bytes(std::string_view(object.data).substr(slice.offset, slice.length)));
+  };
+  co_await http::serve_body(rq, rp, body);
+}
+
+}  // namespace
+
+Task<> get(const Services& services, http::Request& rq, http::Reply& rp) {
+  const auto target = co_await require_target(services, rq.caller(), spot_of(rq));
+  if (target.object) {
+    co_await send_object(rq, rp, target);
+  } else if (target.collection) {
+    co_await export_collection(services, rq, rp, target);
+  } else {
+    rp.set("Cache-Control", "private, no-cache");
+    co_await rp.send(http::Status::ok, "text/plain; charset=utf-8",
+                     "Calendars and contacts are here for apps that speak CalDAV and CardDAV.\n");
+  }
+}
+
+}  // namespace welkin::dav::groupware
