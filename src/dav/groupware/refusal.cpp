@@ -17,6 +17,16 @@ constexpr Wording kWordings[] = {
     {"too_many_properties", "<D:quota-not-exceeded/>"},
     {"no_external_entities", "<D:no-external-entities/>"},
     {"exists", "<D:resource-must-be-null/>"},
+    // RFC 4791 §5.3.2.1
+    {"valid_calendar_data", "<C:valid-calendar-data/>"},
+    {"valid_calendar_object_resource", "<C:valid-calendar-object-resource/>"},
+    {"supported_calendar_component", "<C:supported-calendar-component/>"},
+    {"max_resource_size", "<C:max-resource-size/>"},
+    {"max_instances", "<C:max-instances/>"},
+    {"max_attendees_per_instance", "<C:max-attendees-per-instance/>"},
+    {"min_date_time", "<C:min-date-time/>"},
+    {"max_date_time", "<C:max-date-time/>"},
+    {"supported_rscale", "<C:supported-rscale/>"},  // RFC 7529 §7
 };
 
 Task<> guarded(const http::Handler& next, http::Request& rq, http::Reply& rp) {
