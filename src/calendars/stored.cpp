@@ -16,8 +16,9 @@ collections::Facts facts_of(std::string_view data, std::int16_t components) {
   collections::Facts facts;
   facts.uid = described.uid;
   facts.component = described.kind;
-  if (described.recurring) facts.flags |= collections::object_flags::kRecurs;
-  if (described.has_alarm) facts.flags |= collections::object_flags::kHasAlarms;
+  using namespace collections::object_flags;
+  facts.flags =
+      static_cast<std::int16_t>((described.recurring ? kRecurs : 0) | (described.has_alarm ? kHasAlarms : 0));
   if (described.span) {
     facts.first = described.span->first;
     facts.last = described.span->last;

@@ -44,8 +44,7 @@ Task<> authenticated(const Services& services, std::int32_t protocols, bool requ
     if (!given->token.empty()) {
       caller = co_await services.people.by_access_token(given->token, Credential::session_bearer);
     } else {
-      caller =
-          co_await services.people.by_basic(given->user, given->password, protocols, origin_of(rq));
+      caller = co_await services.people.by_basic(given->user, given->password, protocols, origin_of(rq));
     }
     if (!caller) refuse();
     rq.set_caller(std::move(*caller));

@@ -58,7 +58,11 @@ Task<> Answer::collections(std::span<const collections::Collection> some) {
       const auto last = std::find_if_not(first, stored.end(), is_of);
       const auto href = collection_href(view_.mount, user_, one);
       out_.begin_response(href);
-      item({one.kind == collections::Kind::calendar ? kCalendar : kBook, href, user_, &one, nullptr,
+      item({one.kind == collections::Kind::calendar ? kCalendar : kBook,
+            href,
+            user_,
+            &one,
+            nullptr,
             {first, last}});
       out_.end_response();
     }
@@ -71,7 +75,8 @@ void Answer::member(const collections::Collection& collection, std::string_view 
   href_ = href;
   wire::append_href_segment(href_, row.name);
   out_.begin_response(href_);
-  item({collection.kind == collections::Kind::calendar ? kEvent : kCard, href_, user_, &collection, &row, {}});
+  item(
+      {collection.kind == collections::Kind::calendar ? kCalendarObject : kCardObject, href_, user_, &collection, &row, {}});
   out_.end_response();
 }
 

@@ -36,7 +36,7 @@ void require_place(const Target& target, const Caller& caller, bool calendar) {
   const auto& spot = target.spot;
   const Kind wanted = calendar ? kCalendar : kBook;
   if (spot.kind != wanted || spot.user != caller.name) {
-    const bool in_own_home = (spot.kind & (kEvent | kCard)) != 0 || spot.kind == kNothing;
+    const bool in_own_home = (spot.kind & (kCalendarObject | kCardObject)) != 0 || spot.kind == kNothing;
     // Below a home that is somebody else's, or below nothing: there is no parent that could hold it.
     if (in_own_home && !target.collection && spot.names.size() > 2)
       throw Error(Errc::conflict, "parent_missing", "The collection that would hold it is not there");
@@ -50,8 +50,8 @@ Task<bool> create(const Services& services, const Caller& caller, const Spot& sp
   collections::NewCollection wanted;
   wanted.kind = spot.collection_kind();
   wanted.path = spot.collection;
-  wanted.components = spot.kind == kCalendar ? update.components.value_or(collections::component::kAll)
-                                             : std::int16_t{0};
+  wanted.components =
+      spot.kind == kCalendar ? update.components.value_or(collections::component::kAll) : std::int16_t{0};
   wanted.properties = update.changes;
   try {
     co_await services.collections.create(caller, std::move(wanted));
@@ -99,8 +99,9 @@ Task<> mkcol(const Services& services, http::Request& rq, http::Reply& rp) {
   }
   Update update;
   if (body) update = read_making(*body, target.spot.kind);
-  require_place(target, rq.caller(), target.spot.kind != kBook && target.spot.names.size() > 0 &&
-                                         target.spot.names[0] != "addressbooks");
+  require_place(
+      target, rq.caller(),
+      target.spot.kind != kBook && target.spot.names.size() > 0 && target.spot.names[0] != "addressbooks");
   // A plain collection is nothing that could be kept here.
   if (!update.type || *update.type != target.spot.kind) forbid("D:valid-resourcetype");
   co_await make(services, rq, rp, target, std::move(update), false);

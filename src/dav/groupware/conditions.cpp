@@ -13,7 +13,8 @@ namespace {
 using collections::Expect;
 
 [[noreturn]] void fail() {
-  throw Error(Errc::precondition_failed, "precondition_failed", "The resource is not in the state you expect");
+  throw Error(Errc::precondition_failed, "precondition_failed",
+              "The resource is not in the state you expect");
 }
 
 struct Tags {
@@ -89,7 +90,8 @@ Task<Expect> require_conditions(const Services& services, const http::Request& r
     } else {
       is_pinned = true;
     }
-  } else if (const auto since = times::from_http_date(headers.get("if-unmodified-since")); since && target.object) {
+  } else if (const auto since = times::from_http_date(headers.get("if-unmodified-since"));
+             since && target.object) {
     if (times::seconds(target.object->modified_at) > times::seconds(*since)) fail();
     is_pinned = true;
   }

@@ -13,7 +13,7 @@ Task<> send_object(http::Request& rq, http::Reply& rp, const Target& target) {
   const auto& object = *target.object;
   http::UserBody body;
   body.name = object.name;
-  body.mime_type = target.spot.kind == kEvent ? "text/calendar" : "text/vcard";
+  body.mime_type = target.spot.kind == kCalendarObject ? "text/calendar" : "text/vcard";
   body.etag = etag_header(object.etag);
   body.last_modified = object.modified_at;
   body.size_bytes = object.data.size();

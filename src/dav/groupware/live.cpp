@@ -57,8 +57,7 @@ bool getetag(const Item& item, const View&, const Arguments*, std::string& out) 
 }
 
 bool getcontenttype(const Item& item, const View&, const Arguments*, std::string& out) {
-  if (item.kind == kCard)
-    return put(out, "<D:getcontenttype>text/vcard; charset=utf-8</D:getcontenttype>");
+  if (item.kind == kCardObject) return put(out, "<D:getcontenttype>text/vcard; charset=utf-8</D:getcontenttype>");
   out += "<D:getcontenttype>text/calendar; charset=utf-8";
   using namespace collections::component;
   if (item.object->component == kEvent) out += "; component=VEVENT";
@@ -101,14 +100,15 @@ bool address_data(const Item& item, const View&, const Arguments*, std::string& 
 
 constexpr LiveProperty kCommon[] = {
     {kDav, "resourcetype", kAny, true, 0, true, resourcetype},
-    {kDav, "displayname", kPrincipal | kCollection, true, needs::kStored | needs::kAccount, false, displayname},
+    {kDav, "displayname", kPrincipal | kCollection, true, needs::kStored | needs::kAccount, false,
+     displayname},
     {kDav, "getetag", kObject, true, 0, true, getetag},
     {kDav, "getcontenttype", kObject, true, 0, true, getcontenttype},
     {kDav, "getcontentlength", kObject, true, 0, true, getcontentlength},
     {kDav, "getlastmodified", kObject | kCollection, true, needs::kTimes, true, getlastmodified},
     {kDav, "creationdate", kObject | kCollection, true, needs::kTimes, true, creationdate},
-    {kCaldav, "calendar-data", kEvent, false, needs::kData, true, calendar_data},
-    {kCarddav, "address-data", kCard, false, needs::kData, true, address_data},
+    {kCaldav, "calendar-data", kCalendarObject, false, needs::kData, true, calendar_data},
+    {kCarddav, "address-data", kCardObject, false, needs::kData, true, address_data},
 };
 
 }  // namespace

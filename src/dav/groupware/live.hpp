@@ -27,8 +27,8 @@ struct Item {
 /// The same for every item of an answer.
 struct View {
   const Caller& caller;
-  std::string mount;         // as Spot::mount
-  people::User me;           // the caller's account, when needed
+  std::string mount;  // as Spot::mount
+  people::User me;    // the caller's account, when needed
 };
 
 namespace needs {
@@ -62,7 +62,8 @@ std::span<const LiveProperty> access_properties();
 /// Appends what a client has set under this name; false when nobody has.
 bool put_stored(const Item& item, std::string_view ns, std::string_view name, std::string& out);
 /// The text of a stored element; "" when there is none.
-std::string stored_text(std::span<const collections::Property> stored, std::string_view ns, std::string_view name);
+std::string stored_text(std::span<const collections::Property> stored, std::string_view ns,
+                        std::string_view name);
 /// What a collection is called when nobody has named it.
 std::string default_name(const collections::Collection& collection);
 

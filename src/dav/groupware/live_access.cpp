@@ -46,7 +46,8 @@ std::vector<std::string_view> privileges_of(const Item& item, const Caller& call
 
 bool privilege_set(const Item& item, const View& view, const Arguments*, std::string& out) {
   out += "<D:current-user-privilege-set>";
-  for (const auto name : privileges_of(item, view.caller)) ((out += "<D:privilege><") += name) += "/></D:privilege>";
+  for (const auto name : privileges_of(item, view.caller))
+    ((out += "<D:privilege><") += name) += "/></D:privilege>";
   return put(out, "</D:current-user-privilege-set>");
 }
 
@@ -57,14 +58,16 @@ bool supported_privileges(const Item&, const View&, const Arguments*, std::strin
         "</D:description></D:supported-privilege>";
   };
   out += "<D:supported-privilege-set>";
-  out += "<D:supported-privilege><D:privilege><D:all/></D:privilege><D:description xml:lang=\"en\">Anything"
-         "</D:description>";
+  out +=
+      "<D:supported-privilege><D:privilege><D:all/></D:privilege><D:description xml:lang=\"en\">Anything"
+      "</D:description>";
   one("D:read", "Read");
   one("D:read-acl", "Read the access list");
   one("D:read-current-user-privilege-set", "Read one's own privileges");
   one("C:read-free-busy", "See when somebody is busy");
-  out += "<D:supported-privilege><D:privilege><D:write/></D:privilege><D:description xml:lang=\"en\">Write"
-         "</D:description>";
+  out +=
+      "<D:supported-privilege><D:privilege><D:write/></D:privilege><D:description xml:lang=\"en\">Write"
+      "</D:description>";
   one("D:write-properties", "Set properties");
   one("D:write-content", "Change members");
   one("D:bind", "Add members");
@@ -78,7 +81,8 @@ bool acl(const Item& item, const View& view, const Arguments*, std::string& out)
   const auto name = owner_of(item);
   if (name.empty() || (item.collection != nullptr && item.collection->access != Access::own)) return false;
   ((out += "<D:acl><D:ace><D:principal><D:href>") += principal_href(view.mount, name)) +=
-      "</D:href></D:principal><D:grant><D:privilege><D:all/></D:privilege></D:grant><D:protected/></D:ace></D:acl>";
+      "</D:href></D:principal><D:grant><D:privilege><D:all/></D:privilege></D:grant><D:protected/></D:ace></"
+      "D:acl>";
   return true;
 }
 

@@ -91,7 +91,8 @@ bool max_attendees(const Item&, const View&, const Arguments*, std::string& out)
 bool collations(const Item& item, const View&, const Arguments*, std::string& out) {
   const std::string prefix = item.kind == kBook ? "A:" : "C:";
   const auto one = [&](std::string_view name) {
-    (((((out += "<" + prefix) += "supported-collation>") += name) += "</") += prefix) += "supported-collation>";
+    (((((out += "<" + prefix) += "supported-collation>") += name) += "</") += prefix) +=
+        "supported-collation>";
   };
   (out += "<" + prefix) += "supported-collation-set>";
   one("i;ascii-casemap");
@@ -158,7 +159,8 @@ constexpr LiveProperty kCollections[] = {
     {kApple, "calendar-color", kCalendar, true, needs::kStored, false, color},
     {kApple, "calendar-order", kCalendar, false, needs::kStored, false, order},
     {kCaldav, "schedule-calendar-transp", kCalendar, false, needs::kStored, false, transp},
-    {kCaldav, "default-alarm-vevent-date", kCalendar | kCalendarHome, false, needs::kStored, false, alarm_date},
+    {kCaldav, "default-alarm-vevent-date", kCalendar | kCalendarHome, false, needs::kStored, false,
+     alarm_date},
     {kCaldav, "default-alarm-vevent-datetime", kCalendar | kCalendarHome, false, needs::kStored, false,
      alarm_datetime},
 };

@@ -2,6 +2,7 @@
 
 #include "dav/authenticate.hpp"
 #include "dav/errors.hpp"
+#include "dav/groupware/answer.hpp"
 #include "dav/groupware/collection_writes.hpp"
 #include "dav/groupware/get.hpp"
 #include "dav/groupware/object_writes.hpp"
@@ -24,20 +25,15 @@ struct Route {
   Task<> (*verb)(const Services&, http::Request&, http::Reply&);
 };
 constexpr Route kRoutes[] = {
-    {Method::get, "get", "read", get},
-    {Method::propfind, "propfind", "read", propfind},
-    {Method::report, "report", "read", report},
-    {Method::put, "put", "update", put},
-    {Method::del, "delete", "delete", remove},
-    {Method::copy, "copy", "read", copy},
-    {Method::move, "move", "delete", move},
-    {Method::proppatch, "proppatch", "update", proppatch},
-    {Method::mkcol, "mkcol", "create", mkcol},
-    {Method::mkcalendar, "mkcalendar", "create", mkcalendar},
+    {Method::get, "get", "read", get},          {Method::propfind, "propfind", "read", propfind},
+    {Method::report, "report", "read", report}, {Method::put, "put", "update", put},
+    {Method::del, "delete", "delete", remove},  {Method::copy, "copy", "read", copy},
+    {Method::move, "move", "delete", move},     {Method::proppatch, "proppatch", "update", proppatch},
+    {Method::mkcol, "mkcol", "create", mkcol},  {Method::mkcalendar, "mkcalendar", "create", mkcalendar},
 };
 
-/// What is offered (RFC 4918 §10.1, RFC 3744 §7.2, RFC 4791 §5.1, RFC 6352 §6.1, RFC 5689 §3.1), told on OPTIONS
-/// only.
+/// What is offered (RFC 4918 §10.1, RFC 3744 §7.2, RFC 4791 §5.1, RFC 6352 §6.1, RFC 5689 §3.1), told on
+/// OPTIONS only.
 constexpr std::string_view kOffered = "1, 3, extended-mkcol, access-control, calendar-access, addressbook";
 
 std::string_view allowed(const Spot& spot) {
@@ -84,9 +80,9 @@ void mount(http::Router& router, const Services& services) {
   const auto refusals = answer_refusals();
   const auto authenticate = authenticate_dav(services, kProtocols);
   const auto claims = authenticate_claims(services, kProtocols);
-  const auto answer_options = wrapped({errors, refusals, claims}, [services](http::Request& rq, http::Reply& rp) {
-    return options(services, rq, rp);
-  });
+  const auto answer_options =
+      wrapped({errors, refusals, claims},
+              [services](http::Request& rq, http::Reply& rp) { return options(services, rq, rp); });
   const auto answer_others = wrapped({errors, refusals, authenticate}, refuse_method);
   auto scope = router.scope({errors, refusals, authenticate});
   for (const std::string name : {"dav", "caldav", "carddav"}) {
@@ -97,8 +93,10 @@ void mount(http::Router& router, const Services& services) {
         return verb(services, rq, rp);
       };
       const auto called = "groupware." + name + "." + route.name;
-      scope.on({route.method, path, called + "_root", http::Access::dav, "collection", route.action}, handler);
-      scope.on({route.method, path + "/{*path}", called, http::Access::dav, "collection", route.action}, handler);
+      scope.on({route.method, path, called + "_root", http::Access::dav, "collection", route.action},
+               handler);
+      scope.on({route.method, path + "/{*path}", called, http::Access::dav, "collection", route.action},
+               handler);
     }
     router.set_fallback(path, [answer_options, answer_others](http::Request& rq, http::Reply& rp,
                                                               const std::string& /*allowed*/) {
@@ -117,7 +115,13 @@ void mount(http::Router& router, const Services& services) {
 }
 
 Task<> propfind_top(const Services& services, http::Request& rq, http::Reply& rp) {
-  co_await propfind(services, rq, rp);
+  const auto body = co_await read_xml(rq);
+  const auto query = read_propfind(body ? &*body : nullptr);
+  const auto here = spot_at(std::string(rq.base_path()), {}, true);
+  Answer answer(services, rq, rp, query, spot_at(std::string(rq.base_path()) + "/dav", {}, true));
+  co_await answer.begin();
+  co_await answer.place(here);
+  co_await answer.end();
 }
 
 }  // namespace welkin::dav::groupware

@@ -57,7 +57,8 @@ Task<> multiget(ReportRequest& request) {
     for (auto i = done; i < end; ++i)
       if (!wanted[i].name.empty()) names.push_back(wanted[i].name);
     std::map<std::string, collections::Object> found;
-    for (auto& object : co_await request.services.collections.objects().named(collection.id, std::move(names))) {
+    for (auto& object :
+         co_await request.services.collections.objects().named(collection.id, std::move(names))) {
       auto name = object.name;
       found.emplace(std::move(name), std::move(object));
     }

@@ -8,6 +8,7 @@
 #include "welkin/core/error.hpp"
 #include "welkin/core/text.hpp"
 #include "welkin/http/upload_headers.hpp"
+#include "welkin/wire/multistatus.hpp"
 
 namespace welkin::dav::groupware {
 namespace {
@@ -34,7 +35,7 @@ std::string sibling_href(const Spot& collection, std::string_view name) {
 
 /// Words what the database decided. `to`: where it would have been written.
 void require_done(const collections::Objects::Written& written, const Spot& to) {
-  const bool calendar = to.kind == kEvent;
+  const bool calendar = to.kind == kCalendarObject;
   switch (written.verdict) {
     case Verdict::done:
       return;
@@ -62,7 +63,7 @@ Task<> put(const Services& services, http::Request& rq, http::Reply& rp) {
   http::require_plain_body(rq.headers());
   collections::Objects::NewObject object;
   object.expect = co_await require_conditions(services, rq, target);
-  const bool calendar = target.spot.kind == kEvent;
+  const bool calendar = target.spot.kind == kCalendarObject;
   object.data = co_await read_object_body(rq, calendar);
   object.facts = read_facts(object.data, target);
   object.name = target.spot.object;
@@ -92,7 +93,8 @@ Task<> remove(const Services& services, http::Request& rq, http::Reply& rp) {
   if (target.object) {
     require_write(target, "D:unbind");
     auto expect = co_await require_conditions(services, rq, target);
-    co_await services.collections.objects().remove(rq.caller(), target.collection->id, target.spot.object, expect);
+    co_await services.collections.objects().remove(rq.caller(), target.collection->id, target.spot.object,
+                                                   expect);
   } else {
     auto state = co_await require_collection_state(services, rq, target);
     co_await services.collections.remove(rq.caller(), target.collection->id, std::move(state));
@@ -113,7 +115,8 @@ bool may_overwrite(const http::Request& rq) {
 Task<> transfer(const Services& services, http::Request& rq, http::Reply& rp, bool copy) {
   const auto source = co_await require_target(services, rq.caller(), spot_of(rq));
   const auto to = spot_of_uri(rq, rq.header("destination"));
-  if (!to) throw Error(Errc::invalid, "bad_destination", "Destination is no address of calendars or contacts");
+  if (!to)
+    throw Error(Errc::invalid, "bad_destination", "Destination is no address of calendars or contacts");
   require_protocol(rq.caller(), *to);
   // Collections keep their place: a client would see another calendar, and lose what it knows of this one.
   if (!source.object) forbid_privilege(source.spot.href(), "D:unbind");
@@ -121,7 +124,7 @@ Task<> transfer(const Services& services, http::Request& rq, http::Reply& rp, bo
   require_object_place(target);
   if (!copy) require_write(source, "D:unbind");
   if (source.spot.kind != target.spot.kind)
-    forbid(target.spot.kind == kEvent ? "C:supported-calendar-data" : "A:supported-address-data");
+    forbid(target.spot.kind == kCalendarObject ? "C:supported-calendar-data" : "A:supported-address-data");
   const auto same = source.collection->id == target.collection->id;
   if (same && source.spot.object == target.spot.object)
     throw Error(Errc::forbidden, "onto_itself", "Source and destination are the same");

@@ -97,7 +97,8 @@ void ItemWriter::names(const Item& item, const View& view, wire::Multistatus& ou
       if ((live.kinds & item.kind) == 0) continue;
       // What is made of what was not looked up is there whatever it says.
       ignored_.clear();
-      if ((live.needs & (needs::kTimes | needs::kData)) == 0 && !live.write(item, view, nullptr, ignored_)) continue;
+      if ((live.needs & (needs::kTimes | needs::kData)) == 0 && !live.write(item, view, nullptr, ignored_))
+        continue;
       wire::append_empty_element(out.out(), live.ns, live.name, kNamespaces);
     }
   }

@@ -26,8 +26,8 @@ struct PropQuery {
 
 /// The body of a PROPFIND; none means allprop. @throws Error invalid `bad_propfind`, `too_many_properties`
 PropQuery read_propfind(const wire::XmlElement* body);
-/// What a REPORT asks beside its question: DAV:prop, allprop, propname, or none of them, which is only whether
-/// it is there.
+/// What a REPORT asks beside its question: DAV:prop, allprop, propname, or none of them, which is only
+/// whether it is there.
 PropQuery read_report_props(const wire::XmlElement& report);
 
 /// Writes the propstats of one item after another.

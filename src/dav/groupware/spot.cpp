@@ -33,7 +33,7 @@ void read_kind(Spot& spot) {
     if (size > above + 3) return;
     spot.kind = kHomes;
     if (size <= above) return;
-    constexpr Kind kKinds[2][3] = {{kBookHome, kBook, kCard}, {kCalendarHome, kCalendar, kEvent}};
+    constexpr Kind kKinds[2][3] = {{kBookHome, kBook, kCardObject}, {kCalendarHome, kCalendar, kCalendarObject}};
     spot.kind = kKinds[calendars][size - above - 1];
     spot.user = n[above];
     if (size > above + 1) spot.collection = n[above + 1];
@@ -94,7 +94,8 @@ std::optional<Spot> spot_of_uri(const http::Request& rq, std::string_view uri) {
   bool has_slash = false, ignored = false;
   if (read_own_uri(rq, uri, names, has_slash) != UriReading::ok) return std::nullopt;
   if (http::decode_path(rq.base_path(), base, ignored)) return std::nullopt;
-  if (names.size() <= base.size() || !std::equal(base.begin(), base.end(), names.begin())) return std::nullopt;
+  if (names.size() <= base.size() || !std::equal(base.begin(), base.end(), names.begin()))
+    return std::nullopt;
   const auto& mount = names[base.size()];
   if (std::find(kMounts.begin(), kMounts.end(), mount) == kMounts.end()) return std::nullopt;
   const auto first = names.begin() + static_cast<std::ptrdiff_t>(base.size()) + 1;

@@ -17,19 +17,19 @@ inline constexpr std::string_view kDav = "DAV:", kCaldav = "urn:ietf:params:xml:
 /// What an address is, by its form alone. Bits, so that tables can name several.
 enum Kind : unsigned {
   kNothing = 0,
-  kRoot = 1,          // /dav/
-  kPrincipals = 2,    // /dav/principals/, /dav/principals/users/
-  kPrincipal = 4,     // /dav/principals/users/{user}/
-  kHomes = 8,         // /dav/calendars/, /dav/addressbooks/, /dav/addressbooks/users/
+  kRoot = 1,           // /dav/
+  kPrincipals = 2,     // /dav/principals/, /dav/principals/users/
+  kPrincipal = 4,      // /dav/principals/users/{user}/
+  kHomes = 8,          // /dav/calendars/, /dav/addressbooks/, /dav/addressbooks/users/
   kCalendarHome = 16,  // /dav/calendars/{user}/
-  kBookHome = 32,     // /dav/addressbooks/users/{user}/
+  kBookHome = 32,      // /dav/addressbooks/users/{user}/
   kCalendar = 64,
   kBook = 128,
-  kEvent = 256,
-  kCard = 512,
+  kCalendarObject = 256,
+  kCardObject = 512,
   kHome = kCalendarHome | kBookHome,
   kCollection = kCalendar | kBook,
-  kObject = kEvent | kCard,
+  kObject = kCalendarObject | kCardObject,
   kFolder = 255,
   kAny = 1023,
 };
@@ -44,8 +44,8 @@ struct Spot {
 
   bool is_folder() const { return (kind & kFolder) != 0; }
   collections::Kind collection_kind() const {
-    return (kind & (kCalendarHome | kCalendar | kEvent)) != 0 ? collections::Kind::calendar
-                                                             : collections::Kind::book;
+    return (kind & (kCalendarHome | kCalendar | kCalendarObject)) != 0 ? collections::Kind::calendar
+                                                              : collections::Kind::book;
   }
   /// The one spelling we use, percent-encoded, for headers; a folder's ends with a slash.
   std::string path() const;

@@ -85,7 +85,8 @@ Task<> sync_collection(ReportRequest& request) {
   }
   if (is_cut) answer.more(href);
   // A cut list that began with nothing has told of no removals; whoever goes on from 0 is told of them.
-  answer.append("<D:sync-token>" + write_token(collection, is_cut ? told : collection.seq) + "</D:sync-token>");
+  answer.append("<D:sync-token>" + write_token(collection, is_cut ? told : collection.seq) +
+                "</D:sync-token>");
   co_await answer.end();
 }
 

@@ -24,7 +24,8 @@ std::optional<std::int64_t> read_token(const collections::Collection& collection
   if (!token.starts_with(before)) return std::nullopt;
   const auto seq = text::signed_number(token.substr(before.size()));
   // A number that is still to come was given away before the database was restored.
-  if (!seq || *seq < 0 || *seq > collection.seq || write_token(collection, *seq) != token) return std::nullopt;
+  if (!seq || *seq < 0 || *seq > collection.seq || write_token(collection, *seq) != token)
+    return std::nullopt;
   return seq;
 }
 

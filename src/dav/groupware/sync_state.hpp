@@ -7,8 +7,8 @@
 
 namespace welkin::dav::groupware {
 
-/// "urn:welkin:collection:{uid}/1-17": the value of DAV:sync-token and getctag, which so change together. A URI
-/// with a colon and a slash, because there are clients that look for them.
+/// "urn:welkin:collection:{uid}/1-17": the value of DAV:sync-token and getctag, which so change together. A
+/// URI with a colon and a slash, because there are clients that look for them.
 std::string write_token(const collections::Collection& collection);
 std::string write_token(const collections::Collection& collection, std::int64_t seq);
 

@@ -38,8 +38,8 @@ Task<Target> require_target(const Services& services, const Caller& caller, Spot
 
 void require_protocol(const Caller& caller, const Spot& spot) {
   std::int32_t wanted = protocols::kCaldav | protocols::kCarddav;
-  if ((spot.kind & (kCalendarHome | kCalendar | kEvent)) != 0) wanted = protocols::kCaldav;
-  if ((spot.kind & (kBookHome | kBook | kCard)) != 0) wanted = protocols::kCarddav;
+  if ((spot.kind & (kCalendarHome | kCalendar | kCalendarObject)) != 0) wanted = protocols::kCaldav;
+  if ((spot.kind & (kBookHome | kBook | kCardObject)) != 0) wanted = protocols::kCarddav;
   const bool has_none = (caller.protocol_mask & wanted) == 0;
   if (has_none || caller.root_limit || !caller.user) forbid_privilege(spot.href(), "D:read");
 }

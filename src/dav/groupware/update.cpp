@@ -132,8 +132,7 @@ void read_instructions(const wire::XmlElement& root, Reader& reader, bool making
     const auto* inside = language_of(instruction, language);
     for (const auto& prop : instruction.children) {
       if (!prop.is(kDav, "prop")) continue;
-      for (const auto& property : prop.children)
-        reader.property(property, is_set, language_of(prop, inside));
+      for (const auto& property : prop.children) reader.property(property, is_set, language_of(prop, inside));
     }
   }
 }

@@ -5,7 +5,8 @@
 
 namespace welkin::dav::groupware {
 
-/// The instructions of a PROPPATCH, MKCALENDAR or extended MKCOL, judged one by one before anything is changed.
+/// The instructions of a PROPPATCH, MKCALENDAR or extended MKCOL, judged one by one before anything is
+/// changed.
 struct Update {
   struct Named {
     std::string ns, name;
