@@ -75,8 +75,12 @@ void Answer::member(const collections::Collection& collection, std::string_view 
   href_ = href;
   wire::append_href_segment(href_, row.name);
   out_.begin_response(href_);
-  item(
-      {collection.kind == collections::Kind::calendar ? kCalendarObject : kCardObject, href_, user_, &collection, &row, {}});
+  item({collection.kind == collections::Kind::calendar ? kCalendarObject : kCardObject,
+        href_,
+        user_,
+        &collection,
+        &row,
+        {}});
   out_.end_response();
 }
 

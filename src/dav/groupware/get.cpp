@@ -1,7 +1,9 @@
 #include "dav/groupware/get.hpp"
 
+#include "dav/groupware/card_data.hpp"
 #include "dav/groupware/conditions.hpp"
 #include "dav/groupware/export.hpp"
+#include "dav/groupware/refusal.hpp"
 #include "dav/groupware/target.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/http/body.hpp"
@@ -9,8 +11,16 @@
 namespace welkin::dav::groupware {
 namespace {
 
-Task<> send_object(http::Request& rq, http::Reply& rp, const Target& target) {
-  const auto& object = *target.object;
+Task<> send_object(http::Request& rq, http::Reply& rp, Target& target) {
+  auto& object = *target.object;
+  if (target.spot.kind == kCardObject) {
+    // The entity tag names the state, whatever version it is told in.
+    auto chosen = negotiate_card(object.data, rq.headers().joined("accept"));
+    if (!chosen.is_acceptable)
+      throw Refusal(http::Status::not_acceptable, "<A:supported-address-data-conversion/>");
+    object.data = std::move(chosen.data);
+    rp.add("Vary", "Accept");
+  }
   http::UserBody body;
   body.name = object.name;
   body.mime_type = target.spot.kind == kCalendarObject ? "text/calendar" : "text/vcard";
@@ -26,7 +36,7 @@ Task<> send_object(http::Request& rq, http::Reply& rp, const Target& target) {
 }  // namespace
 
 Task<> get(const Services& services, http::Request& rq, http::Reply& rp) {
-  const auto target = co_await require_target(services, rq.caller(), spot_of(rq));
+  auto target = co_await require_target(services, rq.caller(), spot_of(rq));
   if (target.object) {
     co_await send_object(rq, rp, target);
   } else if (target.collection) {

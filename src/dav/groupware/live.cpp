@@ -4,6 +4,8 @@
 #include <array>
 #include <unordered_map>
 
+#include "dav/groupware/card_data.hpp"
+
 namespace welkin::dav::groupware {
 namespace {
 
@@ -57,7 +59,8 @@ bool getetag(const Item& item, const View&, const Arguments*, std::string& out) 
 }
 
 bool getcontenttype(const Item& item, const View&, const Arguments*, std::string& out) {
-  if (item.kind == kCardObject) return put(out, "<D:getcontenttype>text/vcard; charset=utf-8</D:getcontenttype>");
+  if (item.kind == kCardObject)
+    return put(out, "<D:getcontenttype>text/vcard; charset=utf-8</D:getcontenttype>");
   out += "<D:getcontenttype>text/calendar; charset=utf-8";
   using namespace collections::component;
   if (item.object->component == kEvent) out += "; component=VEVENT";
@@ -92,9 +95,11 @@ bool calendar_data(const Item& item, const View&, const Arguments*, std::string&
   return put(out, "</C:calendar-data>");
 }
 
-bool address_data(const Item& item, const View&, const Arguments*, std::string& out) {
-  out += "<A:address-data>";
-  append_body(out, item.object->data);
+bool address_data(const Item& item, const View&, const Arguments* arguments, std::string& out) {
+  const auto* version = arguments == nullptr ? nullptr : arguments->attribute("", "version");
+  out += "<A:address-data content-type=\"text/vcard\" version=\"";
+  out += version != nullptr && *version == "4.0" ? "4.0\">" : "3.0\">";
+  append_body(out, render_card(item.object->data, arguments));
   return put(out, "</A:address-data>");
 }
 

@@ -3,6 +3,7 @@
 #include "dav/groupware/limits.hpp"
 #include "dav/groupware/refusal.hpp"
 #include "welkin/calendars/stored.hpp"
+#include "welkin/contacts/stored.hpp"
 #include "welkin/core/text.hpp"
 
 namespace welkin::dav::groupware {
@@ -40,7 +41,8 @@ Task<std::string> read_object_body(http::Request& rq, bool calendar) {
 }
 
 collections::Facts read_facts(const std::string& data, const Target& target) {
-  return calendars::facts_of(data, target.collection->components);
+  if (target.spot.kind == kCalendarObject) return calendars::facts_of(data, target.collection->components);
+  return contacts::facts_of(data, target.spot.object);
 }
 
 }  // namespace welkin::dav::groupware

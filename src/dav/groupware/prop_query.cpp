@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "dav/groupware/card_data.hpp"
 #include "welkin/core/error.hpp"
 
 namespace welkin::dav::groupware {
@@ -20,6 +21,7 @@ void ask(PropQuery& query, const wire::XmlElement& prop) {
     const auto* live = find_live(element.ns, element.name);
     query.asked.push_back({element.ns, element.name, live, &element, true});
     query.needs |= live == nullptr ? needs::kStored : live->needs;
+    if (element.is(kCarddav, "address-data")) check_address_data(&element);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "dav/groupware/report.hpp"
 
+#include "dav/groupware/book_query.hpp"
 #include "dav/groupware/multiget.hpp"
 #include "dav/groupware/refusal.hpp"
 #include "dav/groupware/sync.hpp"
@@ -13,6 +14,7 @@ constexpr Report kReports[] = {
     {kDav, "sync-collection", kCollection, sync_collection},
     {kCaldav, "calendar-multiget", kCalendar, multiget},
     {kCarddav, "addressbook-multiget", kBook, multiget},
+    {kCarddav, "addressbook-query", kBook, book_query},
 };
 
 }  // namespace

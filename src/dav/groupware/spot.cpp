@@ -33,7 +33,8 @@ void read_kind(Spot& spot) {
     if (size > above + 3) return;
     spot.kind = kHomes;
     if (size <= above) return;
-    constexpr Kind kKinds[2][3] = {{kBookHome, kBook, kCardObject}, {kCalendarHome, kCalendar, kCalendarObject}};
+    constexpr Kind kKinds[2][3] = {{kBookHome, kBook, kCardObject},
+                                   {kCalendarHome, kCalendar, kCalendarObject}};
     spot.kind = kKinds[calendars][size - above - 1];
     spot.user = n[above];
     if (size > above + 1) spot.collection = n[above + 1];

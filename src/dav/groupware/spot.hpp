@@ -45,7 +45,7 @@ struct Spot {
   bool is_folder() const { return (kind & kFolder) != 0; }
   collections::Kind collection_kind() const {
     return (kind & (kCalendarHome | kCalendar | kCalendarObject)) != 0 ? collections::Kind::calendar
-                                                              : collections::Kind::book;
+                                                                       : collections::Kind::book;
   }
   /// The one spelling we use, percent-encoded, for headers; a folder's ends with a slash.
   std::string path() const;
