@@ -238,7 +238,7 @@ class Rclone(Scratch):
             self.skipTest("a mount needs /dev/fuse")
         there, source = os.path.join(self.here, "mnt"), os.path.join(self.here, "tree")
         os.mkdir(there)
-        some_of_usr_share_doc(source, 1000 if FULL else 150)
+        some_of_usr_share_doc(source, 1000 if FULL else 60)
         command = ["rclone", "--config", os.path.join(self.here, "rclone.conf"), "mount", "owncloud:", there,
                    "--cache-dir", self.here,
                    "--vfs-cache-mode", "writes", "--vfs-write-back", "1s", "--dir-cache-time", "0s"]

@@ -103,9 +103,12 @@ std::string require_name(std::string_view name, Kind kind);
 /// The same for a name that is to be made. `windows_names`: nothing that Windows could not open: no
 /// `<>:"|?*`, no blank or dot at an end, no device such as CON or LPT1.txt (Config::windows_names).
 std::string require_new_name(std::string_view name, Kind kind, bool windows_names);
+inline constexpr std::string_view kUnknownMimeType = "application/octet-stream";
 /// From the client's type when it is specific, else from the first bytes, else from the extension, else
 /// octet-stream.
 std::string choose_mime_type(std::string_view client_type, ByteView head, std::string_view name);
+/// Whether choose_mime_type comes to `type` by itself for some file.
+bool is_known_mime_type(std::string_view type);
 
 /// What a path leads to, for writes: as far as it is there and may be known.
 struct Located {
