@@ -65,6 +65,8 @@ void mount(http::Router& router, const Services& services) {
   scope.on({http::Method::propfind, "/", "dav.top_propfind", http::Access::dav, "-", "read"},
            [services](http::Request& rq, http::Reply& rp) { return propfind_top(services, rq, rp); });
 
+  router.set_failure_form("/webdav", {"application/xml; charset=utf-8",
+                                      [](auto slug, auto message) { return error_xml(slug, message); }});
   const auto answer_options = wrapped(errors, claims, handle_options);
   const auto answer_others = wrapped(errors, authenticate, refuse_method);
   router.set_fallback("/webdav", [answer_options, answer_others](http::Request& rq, http::Reply& rp,
