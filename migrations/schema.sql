@@ -251,7 +251,7 @@ CREATE FUNCTION public.copy_node(p_node bigint, p_to bigint, p_name text, p_chil
 #variable_conflict use_column
 declare
   d record; n record; g record; h record; author bigint := nullif(p_user, 0); stamp bigint;
-  target integer; taken bigint; deep boolean; total bigint;
+  target integer; taken bigint; deep boolean; total bigint; noted bigint;
 begin
   select l.drive into target from lock_drives(p_to, 0) l;
   d := begin_change(target, 0, true);
@@ -307,13 +307,15 @@ begin
     insert into node_properties (node_id, ns, name, value)
     select s.fresh, p.ns, p.name, p.value
       from picked s cross join lateral (select * from node_properties x where x.node_id = s.id offset 0) p
-     where s.flags & 4 = 4)
+     where s.flags & 4 = 4
+    returning octet_length(ns) + octet_length(name) + octet_length(value) bytes)
   select count(*) filter (where kind = 2), count(*) filter (where kind = 1),
-         coalesce(sum(size) filter (where kind = 1), 0), min(fresh) filter (where id = p_node)
-    into folders_made, files_made, total, node_id from picked;
+         coalesce(sum(size) filter (where kind = 1), 0), min(fresh) filter (where id = p_node),
+         (select coalesce(sum(w.bytes), 0) from properties w)
+    into folders_made, files_made, total, node_id, noted from picked;
   if folders_made + files_made = 0 then raise exception using errcode = 'WN404', message = 'not_found'; end if;
   if folders_made + files_made > p_nodes_max then raise exception using errcode = 'WU422', message = 'too_many_nodes'; end if;
-  perform charge_drive(target, total);
+  perform charge_drive(target, total + noted);
   if taken is not null then  -- a lock on the replaced name protects the name (RFC 4918 §7.6), those below it end
     update locks l set node_id = copy_node.node_id where l.node_id = taken;
     perform drop_locks(taken, target);
@@ -642,6 +644,36 @@ begin
                                  limit p_keep) x) >= p_keep;
 end $$;
 
+CREATE TABLE public.nodes (
+    id bigint NOT NULL,
+    parent_id bigint,
+    content_id bigint,
+    size bigint DEFAULT 0 NOT NULL,
+    mtime bigint NOT NULL,
+    etag_seq bigint NOT NULL,
+    created_at bigint NOT NULL,
+    author_id bigint,
+    drive_id integer NOT NULL,
+    etag_drive integer NOT NULL,
+    kind smallint NOT NULL,
+    mime smallint DEFAULT 0 NOT NULL,
+    flags smallint DEFAULT 0 NOT NULL,
+    name text NOT NULL COLLATE pg_catalog."C",
+    creator_id bigint,
+    CONSTRAINT nodes_check CHECK (((kind = 1) = (content_id IS NOT NULL))),
+    CONSTRAINT nodes_kind_check CHECK ((kind = ANY (ARRAY[1, 2])))
+)
+WITH (fillfactor='92', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_insert_scale_factor='0.02', autovacuum_analyze_scale_factor='0.02');
+
+CREATE FUNCTION public.is_fresh(p_node public.nodes, p_user bigint) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  return p_node.kind = 1 and p_user <> 0 and p_node.creator_id = p_user and p_node.flags & 7 = 0
+     and p_node.created_at > now_us() - 60000000
+     and not exists (select from versions v where v.node_id = p_node.id);
+end $$;
+
 CREATE FUNCTION public.is_locked(p_chain bigint[], p_node bigint, p_parent bigint, p_drive integer, p_subjects bigint[], p_tokens uuid[], p_deep boolean) RETURNS boolean
     LANGUAGE plpgsql STABLE
     AS $$
@@ -667,6 +699,16 @@ begin
        where l.drive_id = p_drive and l.expires_at > now() and l.node_id <> p_node
          and way_down(p_node, l.node_id) is not null) x
      group by x.node_id having bool_or(x.exclusive and not x.satisfied) or not bool_or(x.satisfied));
+end $$;
+
+CREATE FUNCTION public.just_trashed(p_drive integer, p_parent bigint, p_name text, p_user bigint) RETURNS bigint
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  return (select t.node_id from trash t join nodes n on n.id = t.node_id
+           where t.drive_id = p_drive and t.deleted_at > now() - interval '60 seconds' and t.deleted_by = p_user
+             and t.from_parent_id = p_parent and t.from_name = p_name and not t.purging and n.kind = 1
+           order by t.deleted_at desc limit 1);
 end $$;
 
 CREATE FUNCTION public.label_version(p_node bigint, p_version bigint, p_label text, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer) RETURNS void
@@ -764,12 +806,12 @@ begin
                     where m.drive_id = p_drive and m.subject_id = any (p_subjects));
 end $$;
 
-CREATE FUNCTION public.move_node(p_node bigint, p_to bigint, p_name text, p_replace boolean, p_user bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, p_expect smallint, p_etags text[], p_tokens uuid[], p_depth_max integer, p_nodes_max integer, OUT created boolean) RETURNS boolean
+CREATE FUNCTION public.move_node(p_node bigint, p_to bigint, p_name text, p_replace boolean, p_user bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, p_expect smallint, p_etags text[], p_tokens uuid[], p_depth_max integer, p_nodes_max integer, p_succeed boolean DEFAULT false, OUT created boolean, OUT moved bigint) RETURNS record
     LANGUAGE plpgsql
     AS $$
 declare
-  d record; e record; n record; g record; h record;
-  drive integer; target integer; destination bigint; wanted text; taken bigint; bytes bigint;
+  d record; e record; n nodes; g record; h record;
+  drive integer; target integer; destination bigint; wanted text; taken bigint; heir bigint; bytes bigint;
 begin
   select l.drive, l.target into drive, target from lock_drives(p_node, p_to) l;
   d := begin_change(drive, 0, true);
@@ -797,6 +839,18 @@ begin
   taken := require_place(destination, wanted, h, p_node, g.chain, p_replace, p_subjects, p_mask, p_limit, p_link_node,
                          p_link_rights, p_tokens);
   created := taken is null;
+  moved := p_node;
+  if p_succeed and target = drive and h.rights & 25 = 25 and is_fresh(n, p_user) then
+    heir := case when taken is null then just_trashed(drive, destination, wanted, p_user)
+                 else (select x.id from nodes x where x.id = taken and x.kind = 1) end;
+  end if;
+  if heir is not null then
+    if taken is not null then perform drop_locks(taken, drive); end if;
+    perform drop_locks(p_node, drive);
+    perform succeed_file(heir, p_node, wanted, drive, d.seq, d.trash_id, h.chain, g.chain[2:]);
+    moved := heir;
+    return;
+  end if;
   if taken is not null then
     perform drop_locks(taken, target);
     perform put_in_trash(taken, p_user, target, e.seq, e.trash_id, h.chain);
@@ -827,7 +881,7 @@ begin
   if cardinality(ids) > p_nodes_max then
     raise exception using errcode = 'WU422', message = 'too_many_nodes'; end if;
   select (select coalesce(sum(n.size), 0) from nodes n where n.id = any (ids) and n.kind = 1)
-       + (select coalesce(sum(v.size), 0) from versions v where v.node_id = any (ids)) into total;
+       + (select coalesce(sum(v.size), 0) from versions v where v.node_id = any (ids)) + property_bytes(ids) into total;
   perform charge_drive(p_to, total);
   perform charge_drive(p_from, -total);
   delete from grants where node_id = any (ids);
@@ -858,7 +912,7 @@ end $$;
 CREATE FUNCTION public.patch_properties(p_node bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, p_expect smallint, p_etags text[], p_tokens uuid[], p_set_ns text[], p_set_names text[], p_set_values text[], p_gone_ns text[], p_gone_names text[], p_mtime bigint, p_created bigint, p_mime smallint, p_count_max integer) RETURNS void
     LANGUAGE plpgsql
     AS $$
-declare d record; g record; n record; drive integer; etag text; total record;
+declare d record; g record; n record; drive integer; etag text; total record; before bigint;
 begin
   select x.drive_id into drive from nodes x where x.id = p_node;
   if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
@@ -876,6 +930,7 @@ begin
   if is_locked(g.chain, p_node, null, drive, p_subjects, p_tokens, false) then
     raise exception using errcode = 'WL423', message = 'locked'; end if;
 
+  before := property_bytes(array[p_node]);
   delete from node_properties p using unnest(p_gone_ns, p_gone_names) w (ns, name)
    where p.node_id = p_node and p.ns = w.ns and p.name = w.name;
   insert into node_properties (node_id, ns, name, value)
@@ -885,6 +940,7 @@ begin
     into total from node_properties p where p.node_id = p_node;
   if cardinality(p_set_names) > 0 and (total.many > p_count_max or total.bytes > 262144) then
     raise exception using errcode = 'WQ507', message = 'too_many_properties'; end if;
+  if total.bytes <> before then perform charge_drive(drive, (total.bytes - before)::bigint); end if;
 
   update nodes set flags = case when total.many > 0 then flags | 4 else flags & ~4 end,
                    mtime = case when p_mtime <> 0 then p_mtime else mtime end,
@@ -895,6 +951,15 @@ begin
   update folders set etag_seq = d.seq where node_id = any (case when n.kind = 2 then g.chain else g.chain[2:] end);
   insert into changes (drive_id, seq, node_id, parent_id, op)
     values (drive, d.seq, p_node, coalesce(n.parent_id, p_node), 4);
+end $$;
+
+CREATE FUNCTION public.property_bytes(p_nodes bigint[]) RETURNS bigint
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  return (select coalesce(sum(octet_length(p.ns) + octet_length(p.name) + octet_length(p.value)), 0)::bigint
+            from nodes n join node_properties p on p.node_id = n.id
+           where n.id = any (p_nodes) and n.flags & 4 = 4);
 end $$;
 
 CREATE FUNCTION public.prune_changes(p_drive integer, p_before_s integer, p_keep_rows integer, p_batch integer) RETURNS boolean
@@ -917,7 +982,8 @@ end $$;
 CREATE FUNCTION public.purge_batch(p_node bigint, p_limit integer) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
-declare d record; drive integer; ids bigint[]; used bigint[]; freed bigint; old bigint; done boolean := false;
+declare
+  d record; drive integer; ids bigint[]; used bigint[]; freed bigint; old bigint; noted bigint; done boolean := false;
 begin
   select x.drive_id into drive from trash x where x.node_id = p_node;
   if not found then return true; end if;
@@ -956,8 +1022,9 @@ begin
      where n.parent_id is not null),
   total as (select w.id, sum(w.bytes)::bigint bytes from walk w group by 1)
   update folders f set bytes_below = f.bytes_below - t.bytes from total t where f.node_id = t.id;
+  noted := property_bytes(ids);
   delete from nodes where id = any (ids);           -- folders, trash, grants, links, marks go by cascade
-  update drives set used_bytes = used_bytes - freed - old where id = drive;
+  update drives set used_bytes = used_bytes - freed - old - noted where id = drive;
   return done;
 end $$;
 
@@ -1100,7 +1167,9 @@ begin
   update drives d
      set used_bytes = (select coalesce(sum(n.size), 0) from nodes n where n.drive_id = p_drive and n.kind = 1)
                     + (select coalesce(sum(v.size), 0) from nodes n join versions v on v.node_id = n.id
-                        where n.drive_id = p_drive),
+                        where n.drive_id = p_drive)
+                    + (select coalesce(sum(octet_length(p.ns) + octet_length(p.name) + octet_length(p.value)), 0)
+                         from node_properties p join nodes n on n.id = p.node_id where n.drive_id = p_drive),
          reserved_bytes = (select coalesce(sum(u.reserved), 0) from uploads u where u.drive_id = p_drive)
    where d.id = p_drive;
 end $$;
@@ -1287,6 +1356,32 @@ begin
   insert into changes (drive_id, seq, node_id, parent_id, op)
     select wanted, d.seq, p_node, n.parent_id, 1 from nodes n where n.id = p_node on conflict do nothing;
   return true;
+end $$;
+
+CREATE FUNCTION public.succeed_file(p_heir bigint, p_node bigint, p_name text, p_drive integer, p_seq bigint, p_trash bigint, p_above bigint[], p_from bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare o record; n record; was_trashed boolean;
+begin
+  select x.* into o from nodes x where x.id = p_heir;
+  select x.* into n from nodes x where x.id = p_node;
+  was_trashed := o.parent_id = p_trash;
+  if o.size > 0 then
+    insert into versions (node_id, content_id, size, mtime, author_id, mime)
+      values (p_heir, o.content_id, o.size, o.mtime, o.author_id, o.mime);
+  else
+    insert into content_gc (content_id) values (o.content_id) on conflict do nothing;
+  end if;
+  insert into changes (drive_id, seq, node_id, parent_id, op, old_name) values
+    (p_drive, p_seq, p_node, n.parent_id, 3, n.name),
+    (p_drive, p_seq, p_heir, p_above[1], case when was_trashed then 1 else 2 end, null);
+  delete from trash where node_id = p_heir;
+  delete from nodes where id = p_node;
+  update nodes set content_id = n.content_id, size = n.size, mtime = n.mtime, mime = n.mime, author_id = n.author_id,
+                   etag_seq = p_seq, etag_drive = p_drive, parent_id = p_above[1], name = p_name where id = p_heir;
+  if was_trashed then perform raise_chain(array[p_trash], p_seq, -o.size); end if;
+  perform raise_chain(p_from, p_seq, -n.size);
+  perform raise_chain(p_above, p_seq, n.size - case when was_trashed then 0 else o.size end);
 end $$;
 
 CREATE FUNCTION public.sync_head(p_folder bigint, p_user bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, OUT live boolean, OUT rights integer, OUT kind integer, OUT drive integer, OUT epoch integer, OUT number bigint, OUT seq bigint, OUT pruned_seq bigint, OUT mounts bigint) RETURNS record
@@ -1841,27 +1936,6 @@ CREATE TABLE public.node_properties (
     name text NOT NULL COLLATE pg_catalog."C",
     value text NOT NULL
 );
-
-CREATE TABLE public.nodes (
-    id bigint NOT NULL,
-    parent_id bigint,
-    content_id bigint,
-    size bigint DEFAULT 0 NOT NULL,
-    mtime bigint NOT NULL,
-    etag_seq bigint NOT NULL,
-    created_at bigint NOT NULL,
-    author_id bigint,
-    drive_id integer NOT NULL,
-    etag_drive integer NOT NULL,
-    kind smallint NOT NULL,
-    mime smallint DEFAULT 0 NOT NULL,
-    flags smallint DEFAULT 0 NOT NULL,
-    name text NOT NULL COLLATE pg_catalog."C",
-    creator_id bigint,
-    CONSTRAINT nodes_check CHECK (((kind = 1) = (content_id IS NOT NULL))),
-    CONSTRAINT nodes_kind_check CHECK ((kind = ANY (ARRAY[1, 2])))
-)
-WITH (fillfactor='92', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_insert_scale_factor='0.02', autovacuum_analyze_scale_factor='0.02');
 
 ALTER TABLE public.nodes ALTER COLUMN id ADD GENERATED BY DEFAULT AS IDENTITY (
     SEQUENCE NAME public.nodes_id_seq

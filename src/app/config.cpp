@@ -64,7 +64,8 @@ std::vector<Setting> make_settings() {
       {"limits", "write_stall_seconds", &C::write_stall_seconds, "a client may take nothing for this long",
        kSeconds, false, 1, 3600},
       {"limits", "event_heartbeat_seconds", &C::event_heartbeat_seconds,
-       "an open stream of live events gives a sign of life, and asks whether its user may still have it, this often",
+       "an open stream of live events gives a sign of life, and asks whether its user may still have it, "
+       "this often",
        kSeconds, false, 1, 3600},
       {"limits", "shutdown_seconds", &C::shutdown_seconds,
        "requests in flight may take this long when stopping", kSeconds, false, 0, 600},
@@ -97,6 +98,9 @@ std::vector<Setting> make_settings() {
        86'400},
       {"accounts", "default_quota_bytes", &C::default_quota_bytes, "quota of new accounts; 0: unlimited",
        kBytes, false, 0, kBytesMax},
+
+      {"names", "windows_names", &C::windows_names,
+       "refuse new names that Windows cannot open; what is there already stays"},
 
       {"keeping", "trash_keep_days", &C::trash_keep_days, "deleted items stay in the trash this many days",
        kPlain, false, 1, 36'500},

@@ -71,6 +71,8 @@ void mount(http::Router& router, const Services& services) {
             return files ? propfind_top(services, rq, rp) : groupware::propfind_top(services, rq, rp);
           });
 
+  router.set_failure_form("/webdav", {"application/xml; charset=utf-8",
+                                      [](auto slug, auto message) { return error_xml(slug, message); }});
   const auto answer_options = wrapped(errors, claims, handle_options);
   const auto answer_others = wrapped(errors, authenticate, refuse_method);
   router.set_fallback("/webdav", [answer_options, answer_others](http::Request& rq, http::Reply& rp,

@@ -254,6 +254,7 @@ Task<std::unique_ptr<Upload>> open_upload(std::shared_ptr<UploadRoom> room, Call
   Place place = co_await room->db.read([&](db::Tx& tx) {
     Place at = place_of(tx, caller, options);
     check_place(at, options);
+    if (!at.old) require_new_name(options.target.name, Kind::file, room->windows_names);
     if (store::is_locked(tx, caller, at.old ? at.old->id : at.parent, !at.old, options.lock_tokens))
       throw refusal("WL423", "locked", at.name);
     const auto use = store::drive_use(tx, at.drive);

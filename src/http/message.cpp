@@ -23,7 +23,7 @@ constexpr MethodName kMethods[] = {
     {"COPY", Method::copy},         {"LOCK", Method::lock},
     {"UNLOCK", Method::unlock},     {"MKCALENDAR", Method::mkcalendar},
     {"SEARCH", Method::search},     {"ACL", Method::acl},
-    {"BIND", Method::bind},
+    {"BIND", Method::bind},         {"TRACE", Method::trace},
 };
 
 // What one kept field may hold on to between requests.

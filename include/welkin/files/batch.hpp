@@ -43,7 +43,8 @@ class Batches {
   /// Items of one batch; of `all_in` more, since they need not be listed.
   static constexpr std::int32_t kItemsMax = 1'000, kAllItemsMax = 10'000;
 
-  Batches(db::Db& db, Trash& trash) : db_(db), trash_(trash) {}
+  Batches(db::Db& db, Trash& trash, bool windows_names)
+      : db_(db), trash_(trash), windows_names_(windows_names) {}
 
   /// In one transaction, in order; an item that is refused does not hinder the others. Restoring and deleting
   /// work as in trash.hpp. @throws Error unprocessable `too_many_items`; not_found for `all_in` itself
@@ -54,6 +55,7 @@ class Batches {
  private:
   db::Db& db_;
   Trash& trash_;
+  bool windows_names_;
 };
 
 }  // namespace welkin::files

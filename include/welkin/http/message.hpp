@@ -30,6 +30,7 @@ enum class Method : std::uint8_t {
   search,
   acl,
   bind,
+  trace,  // never served: it would give back what a proxy has added
   other,
 };
 std::string_view to_string(Method m);
