@@ -254,7 +254,7 @@ class Vdirsyncer(Person):
         self.events, self.cards = os.path.join(self.here, "cal/personal"), os.path.join(self.here, "card/contacts")
 
     def vdirsyncer(self, *words, stdin=None):
-        return run("vdirsyncer", "-c", self.config, *words, stdin=stdin)
+        return run("vdirsyncer", "-c", self.config, *words, stdin=stdin, env={"HOME": self.here})
 
     def sync(self):
         done = self.vdirsyncer("sync")
@@ -304,11 +304,11 @@ class Vdirsyncer(Person):
         self.write(khal, f"[calendars]\n[[personal]]\npath = {self.events}\n[locale]\nlocal_timezone = UTC\ndefault_timezone = UTC\n"
                          f"timeformat = %H:%M\ndateformat = %d.%m.%Y\nlongdateformat = %d.%m.%Y\ndatetimeformat = %d.%m.%Y %H:%M\n"
                          f"longdatetimeformat = %d.%m.%Y %H:%M\n[sqlite]\npath = {self.here}/khal.db\n")
-        done = run("khal", "-c", khal, "list", "05.01.2026", "07.01.2026")
+        done = run("khal", "-c", khal, "list", "05.01.2026", "07.01.2026", env={"HOME": self.here})
         self.assertEqual(done.stdout.count("standup"), 2, done.stdout + done.stderr)
         khard = os.path.join(self.here, "khard.conf")
         self.write(khard, f"[addressbooks]\n[[contacts]]\npath = {self.cards}\n[general]\neditor = true\nmerge_editor = true\n")
-        done = run("khard", "-c", khard, "email", "--parsable", "Eva")
+        done = run("khard", "-c", khard, "email", "--parsable", "Eva", env={"HOME": self.here})
         self.assertIn("e@example.org", done.stdout, done.stderr)
 
 
