@@ -49,8 +49,9 @@ std::optional<std::string_view> LogicalLines::next_of_card(bool keeps_blank) {
   const auto first = next_physical();
   if (!first) return first;
   const std::size_t begins = number_;
-  const auto head = first->substr(0, std::min<std::size_t>(first->find(':'), 256));
-  if (text::lower(head).find("quoted-printable") != std::string::npos) {
+  const auto head = text::lower(first->substr(0, std::min<std::size_t>(first->find(':'), 256)));
+  const auto says = [&](const char* words) { return head.find(words) != std::string::npos; };
+  if (says(";quoted-printable") || says(";encoding=quoted-printable")) {
     unfolded_.assign(*first);
     while (unfolded_.ends_with('=') && !rest_.empty()) {
       unfolded_.pop_back();

@@ -205,6 +205,24 @@ TEST(Filter, ExceptionsInEveryForm) {
                            "20260304T000000Z/20260305T000000Z"));
 }
 
+TEST(Filter, EndsOfSeriesByEveryClock) {
+  const auto last_day = [](std::string_view until, std::string_view range_text) {
+    return finds_event(
+        event("DTSTART;TZID=Europe/Berlin:20260302T093000 / DURATION:PT1H / RRULE:FREQ=DAILY;UNTIL=" +
+              std::string(until)),
+        range_text);
+  };
+  const std::string_view tenth = "20260310T000000Z/20260311T000000Z", eleventh = "20260311T000000Z/";
+  for (const auto* until : {"20260310T083000Z", "20260310T093000", "20260310"}) {
+    EXPECT_TRUE(last_day(until, tenth)) << until;
+    EXPECT_FALSE(last_day(until, eleventh)) << until;
+  }
+  EXPECT_FALSE(last_day("20260310T082959Z", tenth));
+  const auto days = event("DTSTART;VALUE=DATE:20260302 / RRULE:FREQ=DAILY;UNTIL=20260310T000000Z");
+  EXPECT_TRUE(finds_event(days, "20260310T000000Z/20260311T000000Z"));
+  EXPECT_FALSE(finds_event(days, "20260311T000000Z/"));
+}
+
 TEST(Filter, DatesThatAreAdded) {
   const auto object = event(
       "DTSTART:20260302T100000Z / DTEND:20260302T110000Z / RRULE:FREQ=WEEKLY;COUNT=2 / "
