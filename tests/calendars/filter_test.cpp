@@ -340,6 +340,24 @@ TEST(Filter, WhatMayNotStand) {
 TEST(Filter, FloodsEndAndAreLetThrough) {
   const auto flood = event("DTSTART:20000101T000000Z / RRULE:FREQ=SECONDLY / EXRULE:FREQ=SECONDLY");
   EXPECT_TRUE(finds_event(flood, "20260101T000000Z/20270101T000000Z"));
+  // Thousands of rules, of its own or of its zones, and not one instance.
+  std::string rules, zones, dates;
+  for (int i = 0; i < 2000; ++i) rules += "RRULE:FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30\r\n";
+  for (int i = 0; i < 100; ++i) {
+    const auto name = "Z" + std::to_string(i);
+    zones += "BEGIN:VTIMEZONE\r\nTZID:" + name + "\r\n";
+    for (int j = 0; j < 25; ++j)
+      zones +=
+          "BEGIN:STANDARD\r\nDTSTART:19700101T000000\r\nRRULE:FREQ=DAILY;BYMONTH=2;BYMONTHDAY="
+          "30\r\nTZOFFSETTO:+0100\r\n"
+          "END:STANDARD\r\n";
+    zones += "END:VTIMEZONE\r\n";
+    dates += "RDATE;TZID=" + name + ":20260401T000000\r\n";
+  }
+  const auto busy = wire::parse_ical(calendar(
+      zones + "BEGIN:VEVENT\r\nUID:x\r\nDTSTART:20260101T000000Z\r\n" + rules + dates + "END:VEVENT\r\n"));
+  EXPECT_FALSE(finds_event(busy, "20270101T000000Z/20280101T000000Z"));
+  EXPECT_THROW(check_object(busy), Error);
 }
 
 }  // namespace
