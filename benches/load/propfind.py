@@ -73,6 +73,9 @@ def apache(folder, root):
         return None
     port = free_port()
     conf = folder / "apache.conf"
+    locks = folder / "apache-locks"
+    locks.mkdir()
+    locks.chmod(0o777)  # it works as a user of its own
     wanted = "mpm_event authz_core dav dav_fs mime dir".split()
     conf.write_text("".join(f"LoadModule {m}_module {modules}/mod_{m}.so\n" for m in wanted) + f"""
 ServerName localhost
@@ -85,7 +88,7 @@ StartServers 1
 ServerLimit 1
 TypesConfig /etc/mime.types
 ErrorLog {folder}/apache.log
-DavLockDB {folder}/locks
+DavLockDB {locks}/locks
 DocumentRoot {root}
 <Directory {root}>
   Dav On
