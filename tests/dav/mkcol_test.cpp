@@ -43,10 +43,10 @@ TEST_F(DavMkcol, MakesNothingWhenAPropertyIsRefused) {
 
 TEST_F(DavMkcol, TakesTheClientsTime) {
   for (const char* path : {"/webdav/area/dated", "/webdav/area/copied"}) {
-    const auto made = std::string_view(path).ends_with("dated")
-                          ? dav.send("MKCOL", path, {{"X-OC-Mtime", "1500000000"}})
-                          : dav.send("COPY", "/webdav/area/dated",
-                                     {{"Destination", path}, {"X-OC-Mtime", "1500000000"}});
+    const auto made =
+        std::string_view(path).ends_with("dated")
+            ? dav.send("MKCOL", path, {{"X-OC-Mtime", "1500000000"}})
+            : dav.send("COPY", "/webdav/area/dated", {{"Destination", path}, {"X-OC-Mtime", "1500000000"}});
     EXPECT_EQ(made.status, 201) << made.body;
     EXPECT_EQ(made.header("x-oc-mtime"), "accepted");
     EXPECT_EQ(propfind(path, "0").responses.at(0).text("getlastmodified"), "Fri, 14 Jul 2017 02:40:00 GMT");
