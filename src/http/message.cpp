@@ -80,6 +80,8 @@ std::string_view reason(Status s) {
       return "Not Found";
     case Status::method_not_allowed:
       return "Method Not Allowed";
+    case Status::not_acceptable:
+      return "Not Acceptable";
     case Status::request_timeout:
       return "Request Timeout";
     case Status::conflict:

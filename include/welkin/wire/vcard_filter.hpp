@@ -18,7 +18,7 @@ struct CardTextMatch {
 struct CardParamFilter {
   std::string name;  // upper case
   bool is_not_defined = false;
-  std::optional<CardTextMatch> match;
+  std::optional<CardTextMatch> match{};
 };
 
 /// A:prop-filter (§10.5.1): some property of the name passes any or all of the children; none at all: it
@@ -27,14 +27,14 @@ struct CardPropFilter {
   std::string name;  // upper case; "ITEM1.EMAIL" asks for the group too
   bool is_not_defined = false;
   bool all_of = false;
-  std::vector<CardTextMatch> matches;
-  std::vector<CardParamFilter> parameters;
+  std::vector<CardTextMatch> matches{};
+  std::vector<CardParamFilter> parameters{};
 };
 
 /// A:filter (§10.5). Without children it passes every card.
 struct CardFilter {
   bool all_of = false;
-  std::vector<CardPropFilter> properties;
+  std::vector<CardPropFilter> properties{};
 };
 
 /// Texts are compared with the unescaped value as a whole, with each component of N, ADR and ORG, with each
