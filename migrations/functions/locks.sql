@@ -41,9 +41,10 @@ begin
     select from (
       select l.node_id, l.exclusive, coalesce(l.token = any (p_tokens)
                and (l.owner_id is null or l.owner_id = any (p_subjects)), false) satisfied
-        from locks l
-       where l.drive_id = p_drive and l.expires_at > now() and l.node_id <> p_node
-         and way_down(p_node, l.node_id) is not null) x
+        from (select distinct y.node_id from locks y
+               where y.drive_id = p_drive and y.expires_at > now() and y.node_id <> p_node) d
+        join locks l on l.drive_id = p_drive and l.node_id = d.node_id and l.expires_at > now()
+       where way_down(p_node, d.node_id) is not null) x
      group by x.node_id having bool_or(x.exclusive and not x.satisfied) or not bool_or(x.satisfied));
 end $$;
 
@@ -51,7 +52,9 @@ end $$;
 create or replace function drop_locks(p_node bigint, p_drive integer) returns void language plpgsql as $$
 begin
   delete from locks l
-   where l.drive_id = p_drive and (l.node_id = p_node or way_down(p_node, l.node_id) is not null);
+   where l.drive_id = p_drive
+     and l.node_id in (select d.node_id from (select distinct y.node_id from locks y where y.drive_id = p_drive) d
+                        where d.node_id = p_node or way_down(p_node, d.node_id) is not null);
 end $$;
 
 -- Takes a lock, or returns the locks that stand against it: where each sits, as levels above p_node or names below it.

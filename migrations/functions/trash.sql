@@ -27,25 +27,45 @@ begin
   return found_rights;
 end $$;
 
--- A name like p_name that is free in p_parent: "a (2).txt" beside "a.txt". The stem gives way where 255 bytes would be
--- passed.
+-- "stem (2).txt". The stem gives way where 255 bytes would be passed.
+create or replace function numbered_name(p_stem text, p_number integer, p_ending text) returns text
+  language plpgsql immutable as $$
+declare stem text := p_stem; tried text;
+begin
+  loop
+    tried := stem || ' (' || p_number || ')' || p_ending;
+    exit when octet_length(tried) <= 255;
+    stem := left(stem, -1);
+  end loop;
+  return tried;
+end $$;
+
+-- A name like p_name that is free in p_parent: "a (2).txt" beside "a.txt". Of a thousand copies each finds its number in
+-- some twenty looks: the first free one where the numbers before it are all taken, else a free one.
 create or replace function free_name(p_parent bigint, p_name text, p_is_folder boolean) returns text
   language plpgsql stable as $$
-declare stem text := p_name; ending text := ''; parts text[]; n integer := 1; tried text := p_name;
+declare stem text := p_name; ending text := ''; parts text[]; taken integer := 1; free integer := 2; middle integer;
 begin
+  if not exists (select from nodes x where x.parent_id = p_parent and x.name = p_name collate "C") then
+    return p_name; end if;
   if not p_is_folder then
     parts := regexp_match(p_name, '^(.+)(\.[^.]{1,16})$');
     if parts is not null then stem := parts[1]; ending := parts[2]; end if;
   end if;
-  while exists (select from nodes x where x.parent_id = p_parent and x.name = tried collate "C") loop
-    n := n + 1;
-    tried := stem || ' (' || n || ')' || ending;
-    while octet_length(tried) > 255 loop
-      stem := left(stem, -1);
-      tried := stem || ' (' || n || ')' || ending;
-    end loop;
+  while exists (select from nodes x where x.parent_id = p_parent
+                   and x.name = numbered_name(stem, free, ending) collate "C") loop
+    taken := free; free := free * 2;
   end loop;
-  return tried;
+  while free - taken > 1 loop
+    middle := (taken + free) / 2;
+    if exists (select from nodes x where x.parent_id = p_parent
+                  and x.name = numbered_name(stem, middle, ending) collate "C") then
+      taken := middle;
+    else
+      free := middle;
+    end if;
+  end loop;
+  return numbered_name(stem, free, ending);
 end $$;
 
 -- Out of the trash: to the folder it came from if that is still there, else to the root of its drive; under its name,

@@ -260,8 +260,23 @@ std::string line_of(const std::string& path, const toml::node& node) {
 
 void read_file(const std::string& path, bool may_name_data_dir, Assembler& assembler) {
   toml::table root;
+  // The reader goes one call deeper with each dot of a key: no line of ours is that long.
+  constexpr std::size_t line_bytes_max = 4096, file_bytes_max = 1 << 20;
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return assembler.complain(path, fmt::format("cannot be read ({})", std::strerror(errno)));
+  std::string text, line;
+  for (std::size_t number = 1; std::getline(in, line); ++number) {
+    if (line.size() > line_bytes_max || text.size() > file_bytes_max) {
+      assembler.complain(fmt::format("{}:{}", path, number),
+                         line.size() > line_bytes_max ? "this line is too long" : "the file is too long");
+      return;
+    }
+    text += line;
+    text += '\n';
+  }
+  if (!in.eof()) return assembler.complain(path, "cannot be read to its end");
   try {
-    root = toml::parse_file(path);
+    root = toml::parse(text, path);
   } catch (const toml::parse_error& e) {
     const auto at = e.source().begin;
     assembler.complain(at ? fmt::format("{}:{}", path, at.line) : path, std::string(e.description()));

@@ -40,7 +40,10 @@ std::string as_toml(const Loaded& loaded) {
       section = s.section;
       out += fmt::format("\n[{}]\n", section);
     }
-    out += fmt::format("{:<60}  # {}\n", fmt::format("{} = {}", s.key, toml_value(s, loaded.config)),
+    // The file in the data directory may hold all of it but where that is.
+    const bool elsewhere = std::string_view(s.key) == "data_dir";
+    out += fmt::format("{:<60}  # {}\n",
+                       fmt::format("{}{} = {}", elsewhere ? "# " : "", s.key, toml_value(s, loaded.config)),
                        loaded.sources.at(s.key));
   }
   return out;

@@ -83,7 +83,8 @@ void hand_over(const std::string& path, const Account& owner) {
     fault = reason();
   } else if (at.st_uid == 0 && !std::filesystem::is_empty(path) &&
              !std::filesystem::exists(path + "/welkin.toml")) {
-    fault = fmt::format("it belongs to root and is not empty; take an empty one, or one that belongs to {}", owner.name);
+    fault = fmt::format("it belongs to root and is not empty; take an empty one, or one that belongs to {}",
+                        owner.name);
   } else if (at.st_uid == 0) {
     if (::fchown(fd, owner.uid, owner.gid) != 0 || ::fchmod(fd, 0700) != 0) fault = reason();
   } else if (at.st_uid != owner.uid) {
@@ -125,9 +126,11 @@ void check_usable(const std::string& path) {
   }
   if (!S_ISDIR(at.st_mode)) throw StartError(fmt::format("the data directory {} is no directory", path));
   if (::access(path.c_str(), R_OK | W_OK | X_OK) != 0) {
-    throw StartError(fmt::format(
-        "the data directory {} belongs to {} and is closed to {}; run this as root or as {}", path,
-        account_of(at.st_uid).name, account_of(::geteuid()).name, account_of(at.st_uid).name));
+    const auto owner = account_of(at.st_uid).name, self = account_of(::geteuid()).name;
+    const auto cure = at.st_uid == 0 ? fmt::format("give it to {}: chown {} {}", self, self, path)
+                                     : fmt::format("run this as root or as {}", owner);
+    throw StartError(
+        fmt::format("the data directory {} belongs to {} and is closed to {}; {}", path, owner, self, cure));
   }
 }
 

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <cstdio>
+#include <functional>
 #include <thread>
+#include <utility>
 
 #include "app/command.hpp"
 #include "app/data_lock.hpp"
@@ -176,6 +178,21 @@ struct MetricsServer {
   std::unique_ptr<http::Server> server_;
 };
 
+/// Runs once, at the latest when the scope is left.
+class AtExit {
+ public:
+  explicit AtExit(std::function<void()> run) : run_(std::move(run)) {}
+  ~AtExit() { now(); }
+  AtExit(const AtExit&) = delete;
+  AtExit& operator=(const AtExit&) = delete;
+  void now() {
+    if (run_) std::exchange(run_, nullptr)();
+  }
+
+ private:
+  std::function<void()> run_;
+};
+
 }  // namespace
 
 /// Builds the server from the ground up; destructors take it apart in reverse. An object may use only what is
@@ -224,6 +241,17 @@ int serve() {
   blobs::Scrubber scrubber(
       store, {.mib_per_second = config.scrub_mib_per_second, .again_after_days = config.scrub_days});
 
+  // A port that is taken is found out when threads run already: what they use must outlive them then, too.
+  AtExit stop([&] {
+    files.events()->close();  // streams without an end are not waited for
+    scrubber.stop();
+    jobs.stop();
+    files.close();
+    people.close();
+    store.close();
+    db.close();
+    io.stop_and_join();
+  });
   io.start();
   waiting.reset();  // it has the address
   const auto address = reachable_address(config, server.listen());
@@ -236,16 +264,10 @@ int serve() {
   run_until_signal(signals, [&] { reload(config, server); });
 
   log::info("stopping");
-  files.events()->close();  // streams without an end are not waited for
+  files.events()->close();
   server.drain(std::chrono::seconds(config.shutdown_seconds));
   if (metrics_server) metrics_server->drain();
-  scrubber.stop();
-  jobs.stop();
-  files.close();
-  people.close();
-  store.close();
-  db.close();
-  io.stop_and_join();
+  stop.now();
   log::info("stopped");
   return 0;
 }

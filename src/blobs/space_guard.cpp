@@ -8,7 +8,8 @@
 namespace welkin::blobs {
 namespace {
 
-constexpr std::uint64_t kFloorShare = 50;    // 2 %
+constexpr std::uint64_t kFloorShare = 50;  // 2 %
+constexpr std::uint64_t kAheadMin = std::uint64_t{1} << 30, kAheadShare = 4;
 constexpr std::uint64_t kInodesMin = 1'024;  // PostgreSQL needs some, and each running upload up to 128
 constexpr std::int64_t kStaleNanos = 1'000'000'000;
 
@@ -39,8 +40,11 @@ std::uint64_t SpaceGuard::available() const {
 }
 
 SpaceGuard::Reservation SpaceGuard::reserve(std::uint64_t bytes) {
-  if (available() < std::max<std::uint64_t>(bytes, 1)) throw no_space();
-  return {*this, bytes};
+  const std::uint64_t free = available();
+  if (free < std::max<std::uint64_t>(bytes, 1)) throw no_space();
+  // An announcement costs nothing, so it cannot hold the disk against everybody: a share ahead of what has
+  // arrived.
+  return {*this, std::min(bytes, std::max(kAheadMin, free / kAheadShare))};
 }
 
 void SpaceGuard::require_some() const {

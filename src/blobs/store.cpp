@@ -136,6 +136,11 @@ Space Store::space() {
   return impl_->space.space();
 }
 
+void Store::require_space() {
+  impl_->look_at_space();
+  impl_->space.require_some();
+}
+
 void Store::close() { impl_->close(); }
 
 }  // namespace welkin::blobs

@@ -36,6 +36,24 @@ std::optional<Credentials> read_credentials(std::string_view authorization) {
   return Credentials{std::string(pair.substr(0, colon)), std::string(pair.substr(colon + 1)), {}};
 }
 
+/// Changes without a body that could take hours to arrive.
+bool may_take_long(http::Method method) {
+  using http::Method;
+  switch (method) {
+    case Method::get:
+    case Method::head:
+    case Method::options:
+    case Method::propfind:
+    case Method::report:
+    case Method::search:
+    case Method::put:
+    case Method::patch:
+      return false;
+    default:
+      return true;
+  }
+}
+
 Task<> authenticated(const Services& services, std::int32_t protocols, bool required,
                      const http::Handler& next, http::Request& rq, http::Reply& rp) {
   const auto given = read_credentials(rq.header("authorization"));
@@ -53,7 +71,12 @@ Task<> authenticated(const Services& services, std::int32_t protocols, bool requ
   } else if (required) {
     throw Error(Errc::unauthenticated, "no_credentials", "Sign in with a user name and an app password");
   }
-  co_await next(rq, rp);
+  if (given && may_take_long(rq.method())) {
+    const auto turn = co_await services.people.turn_to_change(rq.caller());
+    co_await next(rq, rp);
+  } else {
+    co_await next(rq, rp);
+  }
 }
 
 }  // namespace

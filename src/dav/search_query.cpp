@@ -242,7 +242,8 @@ SearchTerm::Truth SearchTerm::of(const files::BrowseRow& row) const {
 }
 
 std::size_t SearchTerm::cost() const {
-  std::size_t all = op == Op::like || op == Op::contains ? 1 + text.size() / 4 : 1;
+  // A pattern that almost matches everywhere is compared to its end at every place.
+  std::size_t all = op == Op::like || op == Op::contains ? 1 + text.size() * text.size() / 64 : 1;
   for (const auto& term : terms) all += term.cost();
   return all;
 }

@@ -20,7 +20,13 @@ constexpr db::Stmt kIndexesOnly{"files.indexes_only", "select set_config('enable
 
 constexpr db::Stmt kCrc32{"files.content_crc32", "select crc32 from contents where id = $1"};
 
-constexpr db::Stmt kStillReads{"files.still_reads", "select rights from gate($1, $2, $3, $4, $5, $6)"};
+// As for a new request: the account and what the caller proved himself by are still good, and he still reads.
+constexpr db::Stmt kStillReads{"files.still_reads", R"(
+    select rights from gate($1, $2, $3, $4, $5, $6)
+     where ($7 = 0 or exists (select from users u where u.id = $7 and not u.is_disabled))
+       and ($8 = 0 or exists (select from sessions s where s.id = $8 and s.ends_at > now()))
+       and ($9 = 0 or exists (select from app_passwords a where a.id = $9 and a.revoked_at is null
+                                 and (a.expires_at is null or a.expires_at > now()))))"};
 
 }  // namespace
 
@@ -52,7 +58,9 @@ std::uint32_t crc32_of(db::Tx& tx, ContentId content) {
 }
 
 bool may_still_read(db::Tx& tx, const Caller& caller, NodeId node) {
-  const auto rows = tx.exec(kStillReads, find_params(caller, node));
+  auto params = find_params(caller, node);
+  params.add(caller.user).add(caller.session).add(caller.app_password);
+  const auto rows = tx.exec(kStillReads, params);
   return !rows.empty() && !rows[0].is_null(0) && (rows[0].i32(0) & rights::kRead) != 0;
 }
 

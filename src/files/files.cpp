@@ -175,6 +175,7 @@ Task<> Files::send(const Opened& opened, Slice slice, ByteSink& out) {
 Task<Node> Files::create_folder(Caller caller, NodeId parent, std::string name,
                                 std::vector<db::Uuid> lock_tokens) {
   name = require_new_name(name, Kind::folder, impl_->room->windows_names);
+  impl_->store.require_space();
   co_return co_await impl_->db.write(
       [&](db::Tx& tx) { return store::create_folder(tx, caller, parent, name, lock_tokens); });
 }
@@ -206,6 +207,7 @@ Task<Placed> Files::move(Caller caller, NodeId id, Move to) {
 }
 
 Task<Placed> Files::copy(Caller caller, NodeId id, Copy to) {
+  impl_->store.require_space();
   co_return co_await impl_->db.write([&](db::Tx& tx) {
     const auto before = store::require(tx, caller, id);  // as in move
     const auto name = require_new_name(to.name, before.node.kind, impl_->room->windows_names);

@@ -13,6 +13,7 @@ Task<std::vector<NodeProperty>> Properties::of(std::vector<NodeId> nodes,
 }
 
 Task<> Properties::patch(Caller caller, NodeId node, PropertyPatch patch) {
+  if (!patch.changes.empty()) room_->store.require_space();
   std::optional<std::int16_t> mime;
   if (patch.mime_type) mime = co_await room_->mime_id(caller, *patch.mime_type);
   co_await room_->db.write([&](db::Tx& tx) { store::patch_properties(tx, caller, node, patch, mime); });
@@ -20,6 +21,7 @@ Task<> Properties::patch(Caller caller, NodeId node, PropertyPatch patch) {
 
 Task<Node> Properties::create_folder(Caller caller, NodeId parent, std::string name, PropertyPatch patch) {
   name = require_new_name(name, Kind::folder, room_->windows_names);
+  room_->store.require_space();
   co_return co_await room_->db.write([&](db::Tx& tx) {
     auto made = store::create_folder(tx, caller, parent, name, patch.lock_tokens);
     store::patch_properties(tx, caller, made.id, patch, std::nullopt);

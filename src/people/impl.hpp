@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -8,7 +9,6 @@
 #include "people/limiter.hpp"
 #include "people/session_store.hpp"
 #include "people/touches.hpp"
-#include "people/turnstile.hpp"
 #include "people/user_store.hpp"
 #include "welkin/core/clock.hpp"
 #include "welkin/core/config.hpp"
@@ -23,16 +23,25 @@ inline constexpr Micros kSessionLife = Micros{90} * 86'400 * 1'000'000;
 
 struct People::Impl {
   Impl(db::Db& db_in, const Config& config_in, const Clock& clock_in)
-      : db(db_in), config(config_in), clock(clock_in), hasher(config_in), limiter(clock_in), touches(db_in) {}
+      : db(db_in),
+        config(config_in),
+        clock(clock_in),
+        hasher(config_in),
+        limiter(clock_in),
+        touches(db_in),
+        changes(std::max(1u, config_in.database_connections / 2), 256) {}
 
   db::Db& db;
   const Config& config;
   const Clock& clock;
   Hasher hasher;
   Limiter limiter;
-  Turnstile turnstile;
   CredentialMemory memory;
   Touches touches;
+  // Tries at one account's password: a client that opens ten connections at once proves its password once,
+  // and its nine other requests find the answer, instead of counting as ten tries.
+  Turnstile turnstile;
+  Turnstile changes;
 
   /// One try at an account's password, whichever door it came through. Counted before Argon2 runs, in the row
   /// all nodes share. Whoever calls holds the turnstile's pass for `key`.

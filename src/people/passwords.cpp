@@ -13,7 +13,10 @@ namespace welkin::people {
 namespace {
 
 constexpr std::string_view kAppPasswordStart = "welkin-";
-constexpr std::size_t kAppPasswordLetters = 32;
+// With them a password is 41 letters long: no length that base64 comes in, since rclone takes what could be
+// base64 for a password that it has obscured itself.
+constexpr std::size_t kAppPasswordLetters = 34;
+constexpr std::size_t kAppPasswordLettersBefore = 32;
 // RFC 4648 base32 in lower case, without the letters that are mistaken for others when read aloud or copied
 // by hand.
 constexpr std::string_view kAlphabet = "abcdefghijkmnpqrstuvwxyz23456789";
@@ -65,14 +68,14 @@ std::string make_app_password() {
 }
 
 bool looks_like_app_password(std::string_view secret) {
-  if (secret.size() != kAppPasswordStart.size() + kAppPasswordLetters ||
-      !secret.starts_with(kAppPasswordStart))
-    return false;
+  if (!secret.starts_with(kAppPasswordStart)) return false;
+  const std::size_t letters = secret.size() - kAppPasswordStart.size();
+  if (letters != kAppPasswordLetters && letters != kAppPasswordLettersBefore) return false;
   return secret.find_first_not_of(kAlphabet, kAppPasswordStart.size()) == std::string_view::npos;
 }
 
 std::string app_password_prefix(std::string_view secret) {
-  return std::string(secret.substr(0, kAppPasswordStart.size() + 4));  // 20 of 160 bits
+  return std::string(secret.substr(0, kAppPasswordStart.size() + 4));  // 20 of 170 bits
 }
 
 }  // namespace welkin::people

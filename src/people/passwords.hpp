@@ -11,7 +11,7 @@ inline constexpr std::size_t kPasswordBytesMax = 1024;
 /// Whether `lowered` (ASCII lower case) is among the passwords that are tried first by everybody.
 bool is_common_password(std::string_view lowered);
 
-/// "welkin-" and 32 letters of a 32-letter alphabet: 160 bits.
+/// "welkin-" and 34 letters of a 32-letter alphabet: 170 bits.
 std::string make_app_password();
 /// Whether `secret` has the form above. Such a secret is only ever looked up as an app password, so that a
 /// revoked one in a forgotten client cannot lock its owner out; account passwords of this form are refused.

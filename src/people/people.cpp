@@ -43,6 +43,10 @@ People::People(db::Db& db, const Config& config, const Clock& clock)
 
 People::~People() { close(); }
 
+Task<Turnstile::Pass> People::turn_to_change(const Caller& caller) {
+  co_return co_await impl_->changes.enter(std::to_string(caller.user.value));
+}
+
 void People::close() {
   impl_->hasher.close();
   impl_->touches.close();

@@ -101,7 +101,7 @@ json instructions(const Request& rq, const std::string& user) {
   return {
       {"davx5", "Add an account with base URL " + dav + "/ , user name " + user + " and this password"},
       {"thunderbird", "Calendars and address books: location " + dav + "/ , user name " + user},
-      {"rclone", "rclone config create welkin webdav url=" + dav + "/webdav/ vendor=other user=" + user},
+      {"rclone", "rclone config create welkin webdav url=" + dav + "/webdav/ vendor=owncloud user=" + user + " pass=THIS_PASSWORD"},
       {"curl_example", "curl -u " + user + " " + dav + "/webdav/"},
   };
 }

@@ -58,9 +58,21 @@ Task<Caller> by_cookie(const Services& services, http::Request& rq) {
   co_return std::move(*caller);
 }
 
+/// Bodies may take hours to arrive, and what is done with them is brief.
+bool may_take_long(const http::Request& rq) {
+  return changes_state(rq.method()) && rq.method() != http::Method::put &&
+         rq.method() != http::Method::patch &&
+         !text::lower(rq.header("content-type")).starts_with("multipart/");
+}
+
 Task<> as_user(Services services, const http::Handler& next, http::Request& rq, http::Reply& rp) {
   co_await authenticate(services, rq);
-  co_await next(rq, rp);
+  if (may_take_long(rq)) {
+    const auto turn = co_await services.people.turn_to_change(rq.caller());
+    co_await next(rq, rp);
+  } else {
+    co_await next(rq, rp);
+  }
 }
 
 Task<> as_admin(Services services, const http::Handler& next, http::Request& rq, http::Reply& rp) {

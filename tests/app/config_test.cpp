@@ -69,6 +69,10 @@ TEST(Config, FileInTheDataDirectoryIsFound) {
 
 TEST(Config, DataDirInAFileOnlyWhenTheFileWasNamed) {
   const Scratch scratch;
+  std::string deep = "a";
+  for (int i = 0; i < 100'000; ++i) deep += ".a";
+  scratch.write("welkin.toml", "[server]\n" + deep + " = 1\n");
+  EXPECT_THAT(complaint({}, scratch.path()), HasSubstr("welkin.toml:2: this line is too long"));
   const auto file = scratch.write("welkin.toml", "[server]\ndata_dir = \"/elsewhere\"\n");
   EXPECT_EQ(load({{"WELKIN_CONFIG", file}}).config.data_dir, "/elsewhere");
   EXPECT_THAT(complaint({}, scratch.path()), HasSubstr("welkin.toml:2: data_dir cannot be set here"));

@@ -147,6 +147,8 @@ TEST_F(FailureTest, TheFloorIsKept) {
     const auto first = store().sink({.size_hint = most, .upload = {}});
     EXPECT_EQ(code_of([&] { store().sink({.size_hint = most, .upload = {}}); }), Errc::no_space)
         << "what the first announced is counted";
+    EXPECT_NO_THROW(store().sink({.size_hint = 10 * kMiB, .upload = {}}))
+        << "but an announcement alone does not take the disk from everybody";
   }
   EXPECT_NO_THROW(store().sink({.size_hint = free / 2, .upload = {}})) << "and given back";
 }

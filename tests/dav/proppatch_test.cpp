@@ -288,5 +288,28 @@ TEST_F(DavProppatch, ManyFilesWithPropertiesAreListedWhole) {
   EXPECT_EQ(found, 40);
 }
 
+// A megabyte of elements is read and refused for about what reading it costs.
+TEST_F(DavProppatch, WhatCannotFitIsNotWorkedOn) {
+  std::string many;
+  for (int i = 0; i < 9'900; ++i) many += "<a" + std::to_string(i) + "/>";
+  const auto refused = proppatch(kFile, set(many));
+  ASSERT_EQ(refused.responses.size(), 1u);
+  EXPECT_EQ(refused.responses[0].status_of("{}a0"), 424);
+  EXPECT_LT(refused.responses[0].properties.size(), 300u) << "nor told of one by one";
+  const auto language = dav.send("PROPPATCH", kFile, {},
+                                 "<D:propertyupdate xmlns:D='DAV:'><D:set><D:prop xml:lang='" +
+                                     std::string(101, 'x') + "'><a/></D:prop></D:set></D:propertyupdate>");
+  EXPECT_EQ(language.status, 400);
+  EXPECT_EQ(propfind(kFile, "0", prop("<a/>")).responses.at(0).status_of("{}a"), 404);
+}
+
+TEST_F(DavProppatch, TimesBeforeAllTimeAreRefused) {
+  for (const char* seconds : {"-9223372036855", "-18446744073709", "-1", "0", "9223372036854775807"}) {
+    const auto answer =
+        proppatch(kFile, set(std::string("<D:lastmodified>") + seconds + "</D:lastmodified>"));
+    EXPECT_EQ(answer.responses.at(0).status_of("lastmodified"), 409) << seconds;
+  }
+}
+
 }  // namespace
 }  // namespace welkin::tests

@@ -109,6 +109,25 @@ TEST_F(DavSearch, RefusesWhatItCannotDo) {
   EXPECT_EQ(search(body("<D:or>" + many + "</D:or>")).http.status, 422);
 }
 
+// Long patterns are looked for at every place of every name, so a hundred of them may look at fewer names.
+TEST_F(DavSearch, AQuestionThatCostsALotLooksAtFewer) {
+  server.sql(
+      "insert into nodes (parent_id, mtime, etag_seq, created_at, drive_id, etag_drive, kind, name)"
+      " select n.id, 1, 1, 1, n.drive_id, n.drive_id, 2, repeat('a', 200) || lpad(i::text, 6, '0')"
+      " from nodes n, generate_series(1, 3000) i where n.id = " +
+      std::to_string(area.value) +
+      "; insert into folders (node_id, etag_seq, changed_at) select id, 1, 1 from nodes where parent_id = " +
+      std::to_string(area.value) + " and kind = 2 and name like 'aaaa%'");
+  EXPECT_EQ(found(is("like", "displayname", "%aaa%")).size(), 3000u);
+  std::string many;
+  for (int i = 0; i < 90; ++i)
+    many += is("like", "displayname", "%" + std::string(120, 'a') + "b" + std::to_string(i));
+  const auto answer = search(body("<D:or>" + many + "</D:or>"));
+  ASSERT_EQ(answer.http.status, 207) << answer.http.body;
+  ASSERT_EQ(answer.responses.size(), 1u);
+  EXPECT_EQ(answer.responses[0].status, 507) << "there may be more";
+}
+
 TEST(DavLike, MatchesAsSqlDoes) {
   using dav::is_like;
   EXPECT_TRUE(is_like("", ""));

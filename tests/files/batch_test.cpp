@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <thread>
 
 #include "files/room.hpp"
@@ -78,6 +79,24 @@ TEST_F(BatchChanges, ATakenNameIsRefusedReplacedOrCountedUp) {
   b.op = Op::copy;                                     // beside itself
   EXPECT_EQ(change(alice, b)[0].node->name, "a (2).txt");
   expect_sound();
+}
+
+TEST_F(BatchChanges, ManyCopiesAreNumberedInOrder) {
+  const auto a = file(from, "a.txt");
+  auto b = batch(Op::copy, std::vector<NodeId>(150, a), to);
+  b.conflict = Batch::Conflict::rename;
+  const auto answers = change(alice, b);
+  std::set<std::string> made;
+  for (const auto& answer : answers) made.insert(answer.node->name);
+  EXPECT_EQ(made.size(), 150u);
+  EXPECT_TRUE(made.contains("a.txt"));
+  for (int i = 2; i <= 150; ++i) EXPECT_TRUE(made.contains("a (" + std::to_string(i) + ").txt")) << i;
+  room.sql("delete from nodes where parent_id = " + std::to_string(to.value) +
+           " and name in ('a (3).txt', 'a (70).txt')");
+  b.items = {a, a};
+  const auto again = change(alice, b);
+  EXPECT_EQ(room.number("select count(*) from nodes where parent_id = " + std::to_string(to.value)), 150);
+  EXPECT_NE(again[0].node->name, again[1].node->name);
 }
 
 TEST_F(BatchChanges, CopiesOfFoldersSayHowMuch) {

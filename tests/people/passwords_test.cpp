@@ -65,7 +65,8 @@ TEST(AppPasswords, AreRandomAndRecognisable) {
   std::set<char> letters;
   for (int i = 0; i < 200; ++i) {
     const auto secret = make_app_password();
-    ASSERT_EQ(secret.size(), 39u);
+    ASSERT_EQ(secret.size(), 41u);
+    ASSERT_EQ(secret.size() % 4, 1u) << "no base64 has this length";
     EXPECT_TRUE(looks_like_app_password(secret));
     EXPECT_FALSE(accepted(secret)) << "an account password of this form would never be looked at";
     EXPECT_EQ(app_password_prefix(secret), secret.substr(0, 11));
@@ -81,6 +82,7 @@ TEST(AppPasswords, OtherFormsAreNone) {
   EXPECT_FALSE(looks_like_app_password("welkin-"));
   EXPECT_FALSE(looks_like_app_password(secret + "a"));
   EXPECT_FALSE(looks_like_app_password(secret.substr(1)));
+  EXPECT_TRUE(looks_like_app_password(secret.substr(0, 39))) << "the form of before";
   auto other = secret;
   other.back() = 'L';
   EXPECT_FALSE(looks_like_app_password(other));

@@ -30,7 +30,7 @@ TEST_F(AppPasswords, AreShownOnceAndListed) {
   EXPECT_EQ(made["folder_id"], nullptr);
   EXPECT_EQ(made["read_only"], false);
   const auto secret = made["password"].get<std::string>();
-  EXPECT_EQ(secret.size(), 39u);
+  EXPECT_EQ(secret.size(), 41u);
   EXPECT_TRUE(secret.starts_with("welkin-"));
   for (const char* client : {"davx5", "thunderbird", "rclone", "curl_example"})
     EXPECT_TRUE(made["instructions"][client].is_string()) << client;

@@ -234,6 +234,21 @@ TEST_F(ArchiveApi, ALostRightBreaksItOff) {
   EXPECT_FALSE(answer.complete);
 }
 
+// As with a new request: the account must be good, and what the caller proved himself by.
+TEST_F(ArchiveApi, ALostAccountOrCredentialBreaksItOff) {
+  const auto target = big_folder(*this);
+  const auto owner = std::to_string(alice.id.value);
+  for (const std::string& change : {"update users set is_disabled = true where id = " + owner,
+                                    "update sessions set ends_at = now() where user_id = " + owner}) {
+    Stalled reader(server, target, api);
+    server.sql(change);
+    const auto answer = reader.finish();
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_FALSE(answer.complete) << change;
+    server.sql("update users set is_disabled = false where id = " + owner);
+  }
+}
+
 TEST_F(ArchiveApi, AContentThatIsGoneBreaksItOff) {
   const auto target = big_folder(*this);
   const auto content =

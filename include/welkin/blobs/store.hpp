@@ -157,6 +157,9 @@ class Store {
   /// @return the reason that stood there; nullopt: the store was sound
   static std::optional<std::string> reset_suspect(db::Db& db, const Options& options);
   Space space();
+  /// For changes that write no body but make the database grow, which has the same disk as a rule: a full one
+  /// stops it for all. @throws Error no_space
+  void require_space();
 
   /// Ends the threads after what they have in hand. Idempotent; before the io_contexts are destroyed.
   void close();

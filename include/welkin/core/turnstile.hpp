@@ -9,17 +9,20 @@
 #include "welkin/core/event.hpp"
 #include "welkin/core/task.hpp"
 
-namespace welkin::people {
+namespace welkin {
 
-/// Lets one coroutine at a time through for each key, on whichever io thread it runs; the others wait in
-/// their order. Tries at one account's password go through here: a client that opens ten connections at once
-/// proves its password once, and its nine other requests find the answer, instead of counting as ten tries.
+/// Lets a few coroutines at a time through for each key, on whichever io thread they run; the others wait,
+/// without a thread, in their order.
 class Turnstile {
  public:
-  static constexpr std::size_t kWaitingMax = 64;  // of one key
   static constexpr std::size_t kKeysMax = 4096;
 
-  /// Held by the one that is through; letting go lets the next one in.
+  /// @param at_once      of one key that are through
+  /// @param waiting_max  of one key
+  explicit Turnstile(std::size_t at_once = 1, std::size_t waiting_max = 64)
+      : at_once_(at_once), waiting_max_(waiting_max) {}
+
+  /// Held by one that is through; letting go lets the next one in. Must not outlive its turnstile.
   class Pass {
    public:
     Pass(Turnstile& turnstile, std::string key) : turnstile_(&turnstile), key_(std::move(key)) {}
@@ -42,12 +45,16 @@ class Turnstile {
   Task<Pass> enter(std::string key);
 
  private:
+  struct Queue {
+    std::size_t through = 0;
+    std::deque<std::shared_ptr<Event>> waiting;
+  };
   void leave(const std::string& key) noexcept;
   void give_up(const std::string& key, const std::shared_ptr<Event>& turn) noexcept;
 
+  const std::size_t at_once_, waiting_max_;
   std::mutex mutex_;
-  std::unordered_map<std::string, std::deque<std::shared_ptr<Event>>>
-      waiting_;  // a key that is here is taken
+  std::unordered_map<std::string, Queue> queues_;  // of keys that somebody is through for
 };
 
-}  // namespace welkin::people
+}  // namespace welkin

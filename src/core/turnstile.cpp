@@ -1,23 +1,23 @@
-#include "people/turnstile.hpp"
+#include "welkin/core/turnstile.hpp"
 
 #include "welkin/core/error.hpp"
 
-namespace welkin::people {
+namespace welkin {
 
 Task<Turnstile::Pass> Turnstile::enter(std::string key) {
   std::shared_ptr<Event> turn;
   {
     const std::lock_guard lock(mutex_);
-    const auto found = waiting_.find(key);
+    const auto found = queues_.find(key);
     const bool full =
-        found == waiting_.end() ? waiting_.size() >= kKeysMax : found->second.size() >= kWaitingMax;
+        found == queues_.end() ? queues_.size() >= kKeysMax : found->second.waiting.size() >= waiting_max_;
     if (full)
       throw Error(Errc::too_many_requests, "too_many_attempts", "too many attempts at the same time", 1);
-    if (found == waiting_.end()) {
-      waiting_.try_emplace(key);
+    auto& queue = found == queues_.end() ? queues_[key] : found->second;
+    if (queue.through < at_once_) {
+      ++queue.through;
     } else {
-      turn = std::make_shared<Event>();
-      found->second.push_back(turn);
+      turn = queue.waiting.emplace_back(std::make_shared<Event>());
     }
   }
   if (turn) {
@@ -34,8 +34,8 @@ Task<Turnstile::Pass> Turnstile::enter(std::string key) {
 void Turnstile::give_up(const std::string& key, const std::shared_ptr<Event>& turn) noexcept {
   {
     const std::lock_guard lock(mutex_);
-    auto& queue = waiting_.find(key)->second;
-    if (std::erase(queue, turn) > 0) return;
+    auto& queue = queues_.find(key)->second;
+    if (std::erase(queue.waiting, turn) > 0) return;
   }
   leave(key);  // its turn had come
 }
@@ -44,15 +44,16 @@ void Turnstile::leave(const std::string& key) noexcept {
   std::shared_ptr<Event> next;
   {
     const std::lock_guard lock(mutex_);
-    const auto found = waiting_.find(key);
-    if (found->second.empty()) {
-      waiting_.erase(found);
+    const auto found = queues_.find(key);
+    auto& queue = found->second;
+    if (queue.waiting.empty()) {
+      if (--queue.through == 0) queues_.erase(found);
       return;
     }
-    next = std::move(found->second.front());  // the key stays taken: it passes from hand to hand
-    found->second.pop_front();
+    next = std::move(queue.waiting.front());  // the place passes from hand to hand
+    queue.waiting.pop_front();
   }
   next->set();
 }
 
-}  // namespace welkin::people
+}  // namespace welkin
