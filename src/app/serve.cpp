@@ -20,6 +20,7 @@
 #include "welkin/blobs/store.hpp"
 #include "welkin/blobs/upkeep.hpp"
 #include "welkin/collections/collections.hpp"
+#include "welkin/collections/upkeep.hpp"
 #include "welkin/core/crypto.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/core/log.hpp"
@@ -102,7 +103,8 @@ Task<std::string> what_is_wrong(db::Db& db, const blobs::Store& store) {
   co_return "";
 }
 
-void add_jobs(jobs::Scheduler& jobs, blobs::Store& store, files::Files& files, people::People& people) {
+void add_jobs(jobs::Scheduler& jobs, db::Db& db, blobs::Store& store, files::Files& files,
+              people::People& people) {
   jobs.every(blobs::kCollectJob, 60s, [&store] { return store.collect() > 0; });
   jobs.every(blobs::kSweepJob, 3600s, [&store] { return store.sweep() > 0; });
   jobs.every("files.expire_uploads", 300s, [&files] { return files.expire_uploads(); });
@@ -111,6 +113,7 @@ void add_jobs(jobs::Scheduler& jobs, blobs::Store& store, files::Files& files, p
   jobs.every("files.put_away_unwritten", 3600s, [&files] { return files.locks().put_away_unwritten(); });
   jobs.every("files.purge_trash", 600s, [&files] { return files.trash_bin().purge_turn(); });
   jobs.every("files.expire_versions", 21600s, [&files] { return files.versions().expire_turn(); });
+  jobs.every("collections.purge_trash", 3600s, [&db] { return collections::purge_trash(db); });
   jobs.every("people.prune", 600s, [&people] { return people.prune(); });
 }
 
@@ -237,7 +240,7 @@ int serve() {
   std::optional<MetricsServer> metrics_server;
   if (!config.metrics_listen.empty()) metrics_server.emplace(io, config, refresh);
   jobs::Scheduler jobs(db);
-  add_jobs(jobs, store, files, people);
+  add_jobs(jobs, db, store, files, people);
   blobs::Scrubber scrubber(
       store, {.mib_per_second = config.scrub_mib_per_second, .again_after_days = config.scrub_days});
 
