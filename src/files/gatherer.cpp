@@ -54,7 +54,17 @@ Task<Committed> Gatherer::commit(const Commit& item) {
   co_return std::move(me.result);
 }
 
-Gatherer::Group Gatherer::take_group(Queue& queue) const {
+Gatherer::Group Gatherer::take_leader(std::int64_t drive) {
+  const std::lock_guard lock(mutex_);
+  auto& waiting = queues_.at(drive).waiting;
+  Group group{waiting.front()};
+  waiting.pop_front();
+  return group;
+}
+
+Gatherer::Group Gatherer::take_group(std::int64_t drive) {
+  const std::lock_guard lock(mutex_);
+  Queue& queue = queues_.at(drive);
   Group group;
   std::set<std::pair<std::int64_t, std::string>> targets;
   std::uint64_t inline_bytes = 0;
@@ -83,17 +93,14 @@ Gatherer::Group Gatherer::take_group(Queue& queue) const {
 
 Task<> Gatherer::lead(std::int64_t drive, Waiting& leader) {
   Group group;
-  {
-    const std::lock_guard lock(mutex_);
-    group = take_group(queues_[drive]);
-  }
-  co_await run(group);
-  pass_on(drive);
-  // From here on the others may end at any time; only the leader is ours.
+  co_await run(group, drive);
+  // From here on the others may end at any time; only the leader is ours. They are answered before the next
+  // leader is called, so that a writer who has more to send can be in time for the next group.
   for (Waiting* w : group) {
     w->done = true;
     if (w != &leader) w->turn.set();
   }
+  pass_on(drive);
 }
 
 void Gatherer::pass_on(std::int64_t drive) {
@@ -115,17 +122,21 @@ Committed Gatherer::commit_in(db::Tx& tx, const Commit& item) {
   return std::move(lone.result);
 }
 
-Task<> Gatherer::run(Group& group) {
+Task<> Gatherer::run(Group& group, std::int64_t drive) {
   std::exception_ptr failure;
   bool uncertain = false;
   try {
-    co_await db_.write([&](db::Tx& tx) { commit_group(tx, group); });
+    co_await db_.write([&](db::Tx& tx) {
+      if (group.empty()) group = take_group(drive);  // the transaction may be tried again
+      commit_group(tx, group);
+    });
   } catch (const Error& e) {
     failure = std::current_exception();
     uncertain = e.code() == Errc::unavailable;
   } catch (...) {
     failure = std::current_exception();
   }
+  if (group.empty()) group = take_leader(drive);  // there was no transaction
   if (!failure) {
     g_groups.add();
     g_items.add(group.size());
@@ -140,7 +151,7 @@ Task<> Gatherer::run(Group& group) {
   if (group.size() > 1) {
     for (Waiting* w : group) {
       Group one{w};
-      co_await run(one);
+      co_await run(one, drive);
     }
     co_return;
   }
