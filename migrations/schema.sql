@@ -1441,7 +1441,8 @@ CREATE TABLE public.login_failures (
 
 CREATE TABLE public.mime_types (
     id smallint NOT NULL,
-    name text NOT NULL COLLATE pg_catalog."C"
+    name text NOT NULL COLLATE pg_catalog."C",
+    made_by bigint
 );
 
 ALTER TABLE public.mime_types ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
@@ -1834,6 +1835,8 @@ CREATE INDEX locks_by_owner ON public.locks USING btree (owner_id);
 
 CREATE INDEX login_failures_by_age ON public.login_failures USING btree (last_at);
 
+CREATE INDEX mime_types_by_maker ON public.mime_types USING btree (made_by) WHERE (made_by IS NOT NULL);
+
 CREATE INDEX mounts_by_parent ON public.mounts USING btree (parent_id);
 
 CREATE INDEX mounts_by_target ON public.mounts USING btree (target_id);
@@ -1968,6 +1971,9 @@ ALTER TABLE ONLY public.links
 
 ALTER TABLE ONLY public.locks
     ADD CONSTRAINT locks_node_id_fkey FOREIGN KEY (node_id) REFERENCES public.nodes(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.mime_types
+    ADD CONSTRAINT mime_types_made_by_fkey FOREIGN KEY (made_by) REFERENCES public.users(id) ON DELETE SET NULL;
 
 ALTER TABLE ONLY public.mounts
     ADD CONSTRAINT mounts_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES public.nodes(id) ON DELETE CASCADE;

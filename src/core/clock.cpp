@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <cstdio>
 #include <ctime>
 
@@ -24,11 +25,55 @@ constexpr std::array<std::string_view, 7> kLongDays{"Sunday",   "Monday", "Tuesd
 constexpr std::array<std::string_view, 12> kMonths{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                    "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 
-std::tm utc(Micros at) {
-  const std::time_t t = static_cast<std::time_t>(seconds(at));
-  std::tm tm{};
-  ::gmtime_r(&t, &tm);
-  return tm;
+/// In UTC, of the proleptic Gregorian calendar. Not gmtime_r: it takes the lock of the time zones.
+struct Civil {
+  int year, month, day, hour, minute, second, weekday;
+};
+
+Civil utc(Micros at) {
+  constexpr std::int64_t year_0 = -62'167'219'200, year_10000 = 253'402'300'800;
+  const std::int64_t since_epoch = seconds(at);
+  if (since_epoch < year_0 || since_epoch >= year_10000) {  // std::chrono's years end at 32767
+    const std::time_t t = static_cast<std::time_t>(since_epoch);
+    std::tm tm{};
+    ::gmtime_r(&t, &tm);
+    return {tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, tm.tm_wday};
+  }
+  const std::chrono::sys_seconds t{std::chrono::seconds(since_epoch)};
+  const auto day = std::chrono::floor<std::chrono::days>(t);
+  const std::chrono::year_month_day date(day);
+  const auto of_day = static_cast<int>((t - day).count());
+  return {static_cast<int>(date.year()),
+          static_cast<int>(static_cast<unsigned>(date.month())),
+          static_cast<int>(static_cast<unsigned>(date.day())),
+          of_day / 3600,
+          of_day / 60 % 60,
+          of_day % 60,
+          static_cast<int>(std::chrono::weekday(day).c_encoding())};
+}
+
+void put_two(std::string& out, int value) {
+  out.push_back(static_cast<char>('0' + value / 10));
+  out.push_back(static_cast<char>('0' + value % 10));
+}
+
+void put_year(std::string& out, int year) {
+  if (year >= 0 && year <= 9999) {
+    put_two(out, year / 100);
+    put_two(out, year % 100);
+    return;
+  }
+  char digits[16];
+  const int n = std::snprintf(digits, sizeof digits, "%04d", year);
+  out.append(digits, static_cast<std::size_t>(n));
+}
+
+void put_clock(std::string& out, const Civil& t) {
+  put_two(out, t.hour);
+  out.push_back(':');
+  put_two(out, t.minute);
+  out.push_back(':');
+  put_two(out, t.second);
 }
 
 /// Eats a fixed text; false when it is not there.
@@ -127,13 +172,16 @@ std::optional<Micros> asctime_date(std::string_view s) {  // Sun Nov  6 08:49:37
 }  // namespace
 
 std::string http_date(Micros at) {
-  const std::tm tm = utc(at);
-  char out[40];
-  const int n = std::snprintf(out, sizeof out, "%s, %02d %s %04d %02d:%02d:%02d GMT",
-                              kDays[static_cast<std::size_t>(tm.tm_wday)].data(), tm.tm_mday,
-                              kMonths[static_cast<std::size_t>(tm.tm_mon)].data(), tm.tm_year + 1900,
-                              tm.tm_hour, tm.tm_min, tm.tm_sec);
-  return {out, static_cast<std::size_t>(n)};
+  const Civil t = utc(at);
+  std::string out;
+  out.reserve(29);
+  out.append(kDays[static_cast<std::size_t>(t.weekday)]).append(", ");
+  put_two(out, t.day);
+  out.append(" ").append(kMonths[static_cast<std::size_t>(t.month - 1)]).append(" ");
+  put_year(out, t.year);
+  out.push_back(' ');
+  put_clock(out, t);
+  return out.append(" GMT");
 }
 
 std::optional<Micros> from_http_date(std::string_view s) {
@@ -143,27 +191,17 @@ std::optional<Micros> from_http_date(std::string_view s) {
 }
 
 std::string rfc3339(Micros at) {
-  const std::tm tm = utc(at);
-  const int year = tm.tm_year + 1900;
-  if (year < 0 || year > 9999) {
-    char out[40];
-    const int n = std::snprintf(out, sizeof out, "%04d-%02d-%02dT%02d:%02d:%02dZ", year, tm.tm_mon + 1,
-                                tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec);
-    return {out, static_cast<std::size_t>(n)};
-  }
-  // Every row of a listing has several: digit by digit takes a tenth of the time of snprintf.
-  std::string out("0000-00-00T00:00:00Z");
-  const auto put = [&out](std::size_t place, int two_digits) {
-    out[place] = static_cast<char>('0' + two_digits / 10);
-    out[place + 1] = static_cast<char>('0' + two_digits % 10);
-  };
-  put(0, year / 100);
-  put(2, year % 100);
-  put(5, tm.tm_mon + 1);
-  put(8, tm.tm_mday);
-  put(11, tm.tm_hour);
-  put(14, tm.tm_min);
-  put(17, tm.tm_sec);
+  const Civil t = utc(at);
+  std::string out;
+  out.reserve(20);
+  put_year(out, t.year);
+  out.push_back('-');
+  put_two(out, t.month);
+  out.push_back('-');
+  put_two(out, t.day);
+  out.push_back('T');
+  put_clock(out, t);
+  out.push_back('Z');
   return out;
 }
 

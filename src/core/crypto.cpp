@@ -1,13 +1,16 @@
 #include "welkin/core/crypto.hpp"
 
+#include <openssl/core_names.h>
 #include <openssl/evp.h>
-#include <openssl/hmac.h>
+#include <openssl/params.h>
 #include <sys/random.h>
 
 #include <cerrno>
 #include <cstdlib>
+#include <memory>
 #include <new>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "welkin/core/text.hpp"
@@ -19,9 +22,39 @@ const unsigned char* raw(ByteView bytes) { return reinterpret_cast<const unsigne
 
 EVP_MD_CTX* as_context(void* p) { return static_cast<EVP_MD_CTX*>(p); }
 
+/// Fetched once: EVP_sha256() and its like are looked up again, under a lock, each time they are used.
+EVP_MD* fetched(const char* name) {
+  EVP_MD* digest = EVP_MD_fetch(nullptr, name, nullptr);
+  if (!digest) throw std::runtime_error(std::string(name) + " is not available");
+  return digest;
+}
+
+const EVP_MD* fetched_sha256() {
+  static const EVP_MD* digest = fetched("SHA256");
+  return digest;
+}
+
 void start(EVP_MD_CTX* context) {
-  if (EVP_DigestInit_ex(context, EVP_sha256(), nullptr) != 1)
+  if (EVP_DigestInit_ex2(context, fetched_sha256(), nullptr) != 1)
     throw std::runtime_error("SHA-256 is not available");
+}
+
+struct FreeContext {
+  void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
+  void operator()(EVP_MAC_CTX* context) const { EVP_MAC_CTX_free(context); }
+};
+
+EVP_MAC_CTX* new_hmac_sha256() {
+  static EVP_MAC* const hmac = EVP_MAC_fetch(nullptr, "HMAC", nullptr);
+  if (!hmac) throw std::runtime_error("HMAC is not available");
+  std::unique_ptr<EVP_MAC_CTX, FreeContext> context(EVP_MAC_CTX_new(hmac));
+  if (!context) throw std::bad_alloc();
+  std::string digest = "SHA256";
+  const OSSL_PARAM params[] = {OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest.data(), 0),
+                               OSSL_PARAM_construct_end()};
+  if (EVP_MAC_CTX_set_params(context.get(), params) != 1)
+    throw std::runtime_error("HMAC with SHA-256 is not available");
+  return context.release();
 }
 
 }  // namespace
@@ -41,20 +74,28 @@ std::string random_token(std::size_t bytes) {
 }
 
 Sha256 sha256(ByteView bytes) {
+  thread_local const std::unique_ptr<EVP_MD_CTX, FreeContext> context(EVP_MD_CTX_new());
+  if (!context) throw std::bad_alloc();
+  start(context.get());
   Sha256 out;
-  if (EVP_Digest(bytes.data(), bytes.size(), out.data(), nullptr, EVP_sha256(), nullptr) != 1)
+  if (EVP_DigestUpdate(context.get(), bytes.data(), bytes.size()) != 1 ||
+      EVP_DigestFinal_ex(context.get(), out.data(), nullptr) != 1)
     throw std::runtime_error("SHA-256 failed");
   return out;
 }
 
 Sha256 hmac_sha256(ByteView key, ByteView message) {
-  Sha256 out;
-  unsigned length = 0;
-  // HMAC refuses a null key pointer, also for an empty key.
+  // A context for each thread, with its digest chosen once: finding both anew costs more than hashing a
+  // password.
+  thread_local const std::unique_ptr<EVP_MAC_CTX, FreeContext> context(new_hmac_sha256());
+  // An empty key must not be a null pointer: that means the key before.
   static const unsigned char nothing = 0;
   const unsigned char* key_data = key.empty() ? &nothing : raw(key);
-  if (!HMAC(EVP_sha256(), key_data, static_cast<int>(key.size()), raw(message), message.size(), out.data(),
-            &length))
+  Sha256 out;
+  std::size_t length = 0;
+  if (EVP_MAC_init(context.get(), key_data, key.size(), nullptr) != 1 ||
+      EVP_MAC_update(context.get(), raw(message), message.size()) != 1 ||
+      EVP_MAC_final(context.get(), out.data(), &length, out.size()) != 1)
     throw std::runtime_error("HMAC failed");
   return out;
 }
@@ -93,15 +134,17 @@ Sha256 Sha256Stream::finish() {
 
 namespace {
 const EVP_MD* kind_of(Digest kind) {
+  static const EVP_MD *const md5 = fetched("MD5"), *const sha1 = fetched("SHA1"),
+                             *const sha512 = fetched("SHA512");
   switch (kind) {
     case Digest::md5:
-      return EVP_md5();
+      return md5;
     case Digest::sha1:
-      return EVP_sha1();
+      return sha1;
     case Digest::sha256:
-      return EVP_sha256();
+      return fetched_sha256();
     case Digest::sha512:
-      return EVP_sha512();
+      return sha512;
   }
   return nullptr;
 }
@@ -109,7 +152,7 @@ const EVP_MD* kind_of(Digest kind) {
 
 DigestStream::DigestStream(Digest kind) : context_(EVP_MD_CTX_new()) {
   if (!context_) throw std::bad_alloc();
-  if (EVP_DigestInit_ex(as_context(context_), kind_of(kind), nullptr) == 1) return;
+  if (EVP_DigestInit_ex2(as_context(context_), kind_of(kind), nullptr) == 1) return;
   EVP_MD_CTX_free(as_context(context_));
   throw std::runtime_error("a digest is not available");
 }

@@ -83,7 +83,7 @@ Task<LockResult> Locks::lock_new(Caller caller, NodeId parent, std::string name,
   commit.body = &empty;
   commit.modified_at = room_->clock.now();
   const std::string mime = choose_mime_type("", {}, name);
-  commit.mime = co_await room_->mime_id(mime);
+  commit.mime = co_await room_->mime_id(caller, mime);
   commit.expect = static_cast<std::int16_t>(Expect::Kind::must_be_new);
   commit.tokens = joined_tokens(lock_tokens);
   LockResult result;

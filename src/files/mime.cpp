@@ -8,7 +8,6 @@ namespace welkin::files {
 namespace {
 
 constexpr std::size_t kTypeBytesMax = 127;
-constexpr std::string_view kUnknown = "application/octet-stream";
 
 struct Extension {
   std::string_view extension, type;
@@ -139,8 +138,8 @@ std::string essence(std::string_view value) {
 
 /// What clients say when they do not know.
 bool is_generic(std::string_view type) {
-  return type.empty() || type == kUnknown || type == "binary/octet-stream" || type == "application/unknown" ||
-         type == "application/x-www-form-urlencoded";
+  return type.empty() || type == kUnknownMimeType || type == "binary/octet-stream" ||
+         type == "application/unknown" || type == "application/x-www-form-urlencoded";
 }
 
 std::string_view by_magic(ByteView head) {
@@ -168,7 +167,13 @@ std::string choose_mime_type(std::string_view client_type, ByteView head, std::s
   if (!is_generic(told)) return told;
   if (const auto type = by_magic(head); !type.empty()) return std::string(type);
   if (const auto type = by_extension(name); !type.empty()) return std::string(type);
-  return std::string(kUnknown);
+  return std::string(kUnknownMimeType);
+}
+
+bool is_known_mime_type(std::string_view type) {
+  const auto is_it = [type](const auto& entry) { return entry.type == type; };
+  return type == kUnknownMimeType || std::any_of(kExtensions.begin(), kExtensions.end(), is_it) ||
+         std::any_of(kMagics.begin(), kMagics.end(), is_it);
 }
 
 }  // namespace welkin::files

@@ -13,7 +13,7 @@ Task<std::vector<NodeProperty>> Properties::of(std::vector<NodeId> nodes,
 
 Task<> Properties::patch(Caller caller, NodeId node, PropertyPatch patch) {
   std::optional<std::int16_t> mime;
-  if (patch.mime_type) mime = co_await room_->mime_id(*patch.mime_type);
+  if (patch.mime_type) mime = co_await room_->mime_id(caller, *patch.mime_type);
   co_await room_->db.write([&](db::Tx& tx) { store::patch_properties(tx, caller, node, patch, mime); });
 }
 

@@ -15,13 +15,15 @@ namespace {
 
 constexpr db::Stmt kMimeFind{"files.mime_find", "select id from mime_types where name = $1"};
 // Numbers are given by hand, one maker at a time: an identity would lose one with every lost race, and there
-// are 32767.
+// are 32767. The last are kept for types that the server itself knows, and nobody may bring more than a
+// hundred.
 constexpr db::Stmt kMimeLock{"files.mime_lock", "select pg_advisory_xact_lock(2, 1)"};
-constexpr db::Stmt kMimeMake{
-    "files.mime_make",
-    "insert into mime_types (id, name) overriding system value "
-    "select coalesce(max(id), 0) + 1, $1 from mime_types having coalesce(max(id), 0) < 30000 "
-    "on conflict (name) do nothing"};
+constexpr db::Stmt kMimeMake{"files.mime_make", R"(
+    insert into mime_types (id, name, made_by) overriding system value
+    select coalesce(max(id), 0) + 1, $1, nullif($3, 0) from mime_types
+    having coalesce(max(id), 0) < case when $2 then 32000 else 30000 end
+       and ($2 or (select count(*) from mime_types where made_by = nullif($3, 0)) < 100)
+    on conflict (name) do nothing)"};
 // A folder whose drive has room, where nothing is locked and the caller may write: what most small files
 // find.
 constexpr db::Stmt kOpenPlace{"files.open_place", R"(
@@ -178,7 +180,7 @@ class RunningUpload final : public Upload {
       room_->store.abandon(sealed);
       throw Error(Errc::invalid, "digest_mismatch", "the body does not have the announced digest");
     }
-    const std::string mime = choose_mime_type(options_.mime_type, as_bytes(head_), place_.name);
+    std::string mime = choose_mime_type(options_.mime_type, as_bytes(head_), place_.name);
     Commit commit;
     commit.caller = &caller_;
     commit.drive = place_.drive;
@@ -188,7 +190,8 @@ class RunningUpload final : public Upload {
     commit.body = &sealed;
     commit.upload = upload_;
     commit.modified_at = options_.modified_at.value_or(room_->clock.now());
-    commit.mime = co_await room_->mime_id(mime);
+    commit.mime = co_await room_->mime_id(caller_, mime);
+    if (commit.mime == 0) mime = kUnknownMimeType;
     commit.expect = static_cast<std::int16_t>(options_.expect.kind);
     commit.etags = join(store::own_etags(options_.expect.etags));
     commit.tokens = joined_tokens(options_.lock_tokens);
@@ -269,7 +272,7 @@ std::string joined_tokens(const std::vector<db::Uuid>& tokens) {
   return join(texts);
 }
 
-Task<std::int16_t> UploadRoom::mime_id(std::string type) {
+Task<std::int16_t> UploadRoom::mime_id(const Caller& caller, std::string type) {
   {
     const std::lock_guard lock(mime_mutex);
     if (const auto at = mime_ids.find(type); at != mime_ids.end()) co_return at->second;
@@ -278,10 +281,10 @@ Task<std::int16_t> UploadRoom::mime_id(std::string type) {
     auto rows = tx.exec(kMimeFind, type);
     if (rows.empty()) {
       tx.exec(kMimeLock);
-      tx.exec(kMimeMake, type);
+      tx.exec(kMimeMake, type, is_known_mime_type(type), caller.user);
       rows = tx.exec(kMimeFind, type);
     }
-    // A full dictionary means somebody invents types; they read as application/octet-stream then.
+    // Types beyond what one may bring read as application/octet-stream.
     return rows.empty() ? std::int16_t{0} : rows[0].i16(0);
   });
   if (id != 0) {

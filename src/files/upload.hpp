@@ -22,7 +22,8 @@ struct UploadRoom {
   std::mutex mime_mutex;
   std::unordered_map<std::string, std::int16_t> mime_ids;
   /// The code of a type, made when new. In a transaction of its own, before any drive is locked.
-  Task<std::int16_t> mime_id(std::string type);
+  /// @return 0, which reads as application/octet-stream, for a type that the caller may not bring any more
+  Task<std::int16_t> mime_id(const Caller& caller, std::string type);
 };
 
 /// Announced bytes above this are reserved against the quota while they arrive.

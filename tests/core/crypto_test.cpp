@@ -46,6 +46,17 @@ TEST(Hmac, KnownAnswer) {  // RFC 4231 case 2
             "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
 }
 
+TEST(Hmac, AnEmptyKeyIsAKeyAndNotTheOneBefore) {
+  hmac_sha256(as_bytes("Jefe"), as_bytes("x"));
+  EXPECT_EQ(hex(hmac_sha256({}, {})), "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad");
+  const std::string long_key(131, '\xaa');  // RFC 4231 case 6
+  EXPECT_EQ(hex(hmac_sha256(as_bytes(long_key),
+                            as_bytes("Test Using Larger Than Block-Size Key - Hash Key First"))),
+            "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
+  EXPECT_EQ(hex(hmac_sha256(as_bytes("Jefe"), as_bytes("what do ya want for nothing?"))),
+            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+}
+
 TEST(Hkdf, SeparatesPurposes) {
   const auto secret = as_bytes("a secret");
   EXPECT_EQ(hkdf_sha256(secret, "one"), hkdf_sha256(secret, "one"));

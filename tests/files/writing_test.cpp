@@ -125,6 +125,24 @@ TEST_F(Writing, LostRacesCostNoNumbersOfTypes) {
   EXPECT_EQ(room.number("select max(id)::bigint from mime_types"), 3);
 }
 
+TEST_F(Writing, NobodyFillsTheDictionaryOfTypes) {
+  const Caller bob = room.user("bob");
+  const auto type_of = [&](const Caller& who, const std::string& name, const std::string& type) {
+    UploadOptions options;
+    options.target.parent = room.root(who);
+    options.target.name = name;
+    options.mime_type = type;
+    return room.put(who, options, "x").node.mime_type;
+  };
+  for (int i = 0; i < 100; ++i)
+    ASSERT_EQ(type_of(alice, std::to_string(i), "x/" + std::to_string(i)), "x/" + std::to_string(i));
+  EXPECT_EQ(type_of(alice, "a", "x/one-too-many"), "application/octet-stream");
+  EXPECT_EQ(type_of(alice, "b", "x/7"), "x/7") << "what is there serves everybody";
+  EXPECT_EQ(type_of(alice, "c", "image/png"), "image/png") << "what the server knows always gets in";
+  EXPECT_EQ(type_of(bob, "a", "x/bobs"), "x/bobs");
+  EXPECT_EQ(type_of(alice, "d", "x/bobs"), "x/bobs");
+}
+
 TEST_F(Writing, AWrongDigestStoresNothing) {
   UploadOptions options;
   options.target = {root, "f", {}};

@@ -18,8 +18,11 @@ FENCED = [
     (r"argon2\.h", {"people"}),
     (r"toml\+\+/", {"app"}),
     (r"libxml/", {"wire"}),
-    (r"unicode/", {"core"}),
+    (r"unicode/", {"core", "calendars"}),
 ]
+# What knowledge may take from wire: the two formats it stores. XML, JSON and the rest belong to protocols.
+WIRE_FOR_KNOWLEDGE = re.compile(r"welkin/wire/(ical|vcard)(_[a-z]+)?\.hpp")
+KNOWLEDGE = {"people", "files", "calendars", "contacts", "media"}
 # Headers a door may take from outside the standard library.
 DOOR_ALLOWED = re.compile(r"boost/asio/(awaitable|io_context)\.hpp|nlohmann/json_fwd\.hpp|fmt/core\.h")
 STANDARD = re.compile(r"[a-z_0-9]+|sys/[a-z_]+\.h|(unistd|fcntl|errno|signal|poll|netdb|pwd|grp|syslog|dirent)\.h|"
@@ -130,6 +133,8 @@ def include_rule(table, kind, module, target, path_exists):
         if other not in table.get(module, set()):
             return "upward-or-sideways", f"{module} may not include {target}; it may include: " + (
                 ", ".join(sorted(table.get(module, set()))) or "nothing")
+        if other == "wire" and module in KNOWLEDGE and not WIRE_FOR_KNOWLEDGE.fullmatch(target):
+            return "upward-or-sideways", f"{module} is knowledge and may take iCalendar and vCard from wire, not {target}"
         return None
     if not path_exists(target):
         return None
@@ -254,7 +259,7 @@ def check_compose(root, names):
 def check_floors(table):
     """The table itself: no cycles, and the floors of the architecture."""
     floors = [{"core"}, {"wire", "http", "db", "blobs", "jobs"},
-              {"people", "files", "calendars", "contacts", "media"},
+              KNOWLEDGE,
               {"rest", "dav", "nextcloud", "wopi", "web"}, {"app"}]
     floor = {m: i for i, ms in enumerate(floors) for m in ms}
     for module, depends in table.items():

@@ -17,7 +17,9 @@ MODULES = """
 welkin_module(core    LIBS fmt)
 welkin_module(http    DEPENDS core LIBS OpenSSL::SSL)
 welkin_module(db      DEPENDS core)
+welkin_module(wire    DEPENDS core)
 welkin_module(files   DEPENDS core db)   # a comment (with brackets)
+welkin_module(calendars DEPENDS core wire db)
 welkin_module(rest    DEPENDS core http files)
 welkin_module(app     DEPENDS core http db files rest LIBS fmt)
 """
@@ -34,6 +36,10 @@ CLEAN = {
     "src/files/node_store.hpp": "#pragma once\n",
     "src/files/node_store.cpp": '#include "files/node_store.hpp"\nauto q = "select id from nodes";\n',
     "src/files/README.md": "files\n",
+    "include/welkin/wire/ical_value.hpp": "#pragma once\n",
+    "include/welkin/wire/xml.hpp": "#pragma once\n",
+    "src/calendars/calendars.cpp": '#include "welkin/wire/ical_value.hpp"\n',
+    "src/calendars/README.md": "calendars\n",
     "src/rest/routes.cpp": '#include "welkin/files/files.hpp"\n#include "welkin/http/server.hpp"\n',
     "src/rest/README.md": "rest\n",
     "src/main.cpp": '#include "app/cli.hpp"\nint main() {}\n',
@@ -48,6 +54,7 @@ CLEAN = {
 # (rule, path, content): each must be found, at that path, when planted into the clean tree.
 PLANTED = [
     ("upward-or-sideways", "src/files/bad.cpp", '#include "welkin/http/server.hpp"\n'),
+    ("upward-or-sideways", "src/calendars/bad.cpp", '#include "welkin/wire/xml.hpp"\n'),
     ("upward-or-sideways", "src/db/bad.cpp", '#include "welkin/files/files.hpp"\n'),
     ("upward-or-sideways", "src/rest/bad.cpp", '#include "welkin/db/db.hpp"\n'),
     ("upward-or-sideways", "src/core/bad.cpp", '#  include   <welkin/db/db.hpp>\n'),

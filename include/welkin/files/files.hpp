@@ -100,9 +100,12 @@ struct Opened {
 /// @return the NFC form. @throws Error invalid `bad_name`, its text "Invalid folder name '<x>': ..." or "...
 /// file name ..."
 std::string require_name(std::string_view name, Kind kind);
+inline constexpr std::string_view kUnknownMimeType = "application/octet-stream";
 /// From the client's type when it is specific, else from the first bytes, else from the extension, else
 /// octet-stream.
 std::string choose_mime_type(std::string_view client_type, ByteView head, std::string_view name);
+/// Whether choose_mime_type comes to `type` by itself for some file.
+bool is_known_mime_type(std::string_view type);
 
 /// What a path leads to, for writes: as far as it is there and may be known.
 struct Located {
