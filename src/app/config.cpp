@@ -64,10 +64,15 @@ std::vector<Setting> make_settings() {
       {"limits", "write_stall_seconds", &C::write_stall_seconds, "a client may take nothing for this long",
        kSeconds, false, 1, 3600},
       {"limits", "event_heartbeat_seconds", &C::event_heartbeat_seconds,
-       "an open stream of live events gives a sign of life, and asks whether its user may still have it, this often",
+       "an open stream of live events gives a sign of life, and asks whether its user may still have it, "
+       "this often",
        kSeconds, false, 1, 3600},
       {"limits", "shutdown_seconds", &C::shutdown_seconds,
        "requests in flight may take this long when stopping", kSeconds, false, 0, 600},
+      {"limits", "tree_nodes_max", &C::tree_nodes_max,
+       "files and folders that one copy, or one move to another drive, may take; the drive takes no other "
+       "writes meanwhile, about half a minute for the largest",
+       kPlain, false, 1'000, 300'000},
 
       {"accounts", "setup_token", &C::setup_token,
        "demanded to create the first account; empty: made at start and printed in the link; off: none is "

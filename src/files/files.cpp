@@ -35,12 +35,13 @@ constexpr db::Stmt kExpired{"files.expired_uploads",
 constexpr db::Stmt kDropUpload{"files.drop_upload", "select drop_upload($1)"};
 
 /// What move and copy check under the drive's lock, behind the gate's values.
-void add_demands(db::Params& params, const Expect& expect, const std::vector<db::Uuid>& lock_tokens) {
+void add_demands(db::Params& params, const Expect& expect, const std::vector<db::Uuid>& lock_tokens,
+                 std::int32_t nodes_max) {
   params.add(static_cast<std::int16_t>(expect.kind))
       .add(store::own_etags(expect.etags))
       .add(lock_tokens)
       .add(store::kDepthMax)
-      .add(Files::kTreeNodesMax);
+      .add(nodes_max);
 }
 
 }  // namespace
@@ -49,17 +50,19 @@ struct Files::Impl {
   Impl(db::Db& db, blobs::Store& store, const Config& config, const Clock& clock)
       : db(db),
         store(store),
+        nodes_max(static_cast<std::int32_t>(config.tree_nodes_max)),
         room(std::make_shared<UploadRoom>(db, store, clock)),
         locks(room),
         properties(room),
         change_log(db),
         trash_bin(db, config, clock),
         versions(db, store, config),
-        batches(db, trash_bin),
+        batches(db, trash_bin, nodes_max),
         archives(db, store),
         events(std::make_shared<EventHub>(db)) {}
   db::Db& db;
   blobs::Store& store;
+  std::int32_t nodes_max;
   std::shared_ptr<UploadRoom> room;
   Locks locks;
   Properties properties;
@@ -207,7 +210,7 @@ Task<Placed> Files::move(Caller caller, NodeId id, Move to) {
     std::optional<std::string> name;
     if (to.name) name = require_name(*to.name, before.node.kind);
     db::Params params(id, to.parent.value_or(NodeId{}), name, to.replace, caller.user);
-    add_demands(store::add_gate(params, caller), to.expect, to.lock_tokens);
+    add_demands(store::add_gate(params, caller), to.expect, to.lock_tokens, impl_->nodes_max);
     Placed placed;
     try {
       placed.created = tx.one(kMove, params)[0].boolean(0);
@@ -224,7 +227,7 @@ Task<Placed> Files::copy(Caller caller, NodeId id, Copy to) {
     const auto before = store::require(tx, caller, id);  // as in move
     const auto name = require_name(to.name, before.node.kind);
     db::Params params(id, to.parent, name, to.children, to.replace, caller.user);
-    add_demands(store::add_gate(params, caller), to.expect, to.lock_tokens);
+    add_demands(store::add_gate(params, caller), to.expect, to.lock_tokens, impl_->nodes_max);
     Placed placed;
     NodeId made;
     try {

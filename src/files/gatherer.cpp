@@ -16,7 +16,7 @@ metrics::Counter g_items("welkin_commit_items_total", "File writes committed by 
 constexpr db::Stmt kCommitFiles{
     "files.commit_files",
     "select * from commit_files($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, "
-    "($17::text[])::boolean[], $18, $19)"};
+    "$17, $18, ($19::text[])::boolean[], $20, $21)"};
 
 // A refused item's content was inserted before the refusal was known; nothing refers to it.
 constexpr db::Stmt kDropContents{
@@ -24,8 +24,9 @@ constexpr db::Stmt kDropContents{
     "insert into content_gc (content_id) select unnest($1::bigint[]) on conflict do nothing"};
 
 bool same_caller(const Caller& a, const Caller& b) {
-  return a.user == b.user && a.subjects == b.subjects && a.rights_mask == b.rights_mask &&
-         a.root_limit == b.root_limit && a.link_node == b.link_node && a.link_rights == b.link_rights;
+  return a.user == b.user && a.session == b.session && a.app_password == b.app_password &&
+         a.subjects == b.subjects && a.rights_mask == b.rights_mask && a.root_limit == b.root_limit &&
+         a.link_node == b.link_node && a.link_rights == b.link_rights;
 }
 
 /// The columns of a group, one entry an item.
@@ -183,6 +184,7 @@ void Gatherer::commit_group(db::Tx& tx, Group& group) {
   }
   db::Params params;
   params.add(static_cast<std::int32_t>(group.front()->item->drive.value)).add(caller.user);
+  params.add(caller.session).add(caller.app_password);
   params.add(caller.subjects).add(caller.rights_mask).add(caller.root_limit).add(caller.link_node);
   params.add(caller.link_rights);
   params.add(columns.parents).add(columns.names).add(columns.files).add(columns.contents).add(columns.sizes);
