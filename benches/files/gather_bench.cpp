@@ -50,7 +50,7 @@ void check_folder(NodeId folder) {
 void small_uploads(benchmark::State& state, std::size_t group_items_max) {
   auto& s = Scene::instance();
   SystemClock clock;
-  const auto uploads = std::make_shared<UploadRoom>(s.room.database.db(), *s.room.store, clock);
+  const auto uploads = std::make_shared<UploadRoom>(s.room.database.db(), *s.room.store, clock, false);
   uploads->gatherer.set_group_items_max(group_items_max);
   NodeId folder;
   for (auto _ : state) {

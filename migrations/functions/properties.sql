@@ -1,5 +1,13 @@
 -- Properties that clients keep with a node, and those of its own that they may set. Expects READ COMMITTED, see files.sql.
 
+-- The bytes of nodes' properties, which count in the drive like those of files. Nodes say by a flag that they have some.
+create or replace function property_bytes(p_nodes bigint[]) returns bigint language plpgsql stable as $$
+begin
+  return (select coalesce(sum(octet_length(p.ns) + octet_length(p.name) + octet_length(p.value)), 0)::bigint
+            from nodes n join node_properties p on p.node_id = n.id
+           where n.id = any (p_nodes) and n.flags & 4 = 4);
+end $$;
+
 -- What is in p_set_* is set, what is in p_gone_* removed; no name stands twice. p_mtime, p_created (microseconds) and
 -- p_mime are left alone when 0. The etag and, unless told to, the time of a file stay as they are; the folders above get
 -- new etags, so that whoever compares them looks.
@@ -8,7 +16,7 @@ create or replace function patch_properties(p_node bigint,
     p_expect smallint, p_etags text[], p_tokens uuid[], p_set_ns text[], p_set_names text[], p_set_values text[],
     p_gone_ns text[], p_gone_names text[], p_mtime bigint, p_created bigint, p_mime smallint, p_count_max integer)
   returns void language plpgsql as $$
-declare d record; g record; n record; drive integer; etag text; total record;
+declare d record; g record; n record; drive integer; etag text; total record; before bigint;
 begin
   select x.drive_id into drive from nodes x where x.id = p_node;
   if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
@@ -26,6 +34,7 @@ begin
   if is_locked(g.chain, p_node, null, drive, p_subjects, p_tokens, false) then
     raise exception using errcode = 'WL423', message = 'locked'; end if;
 
+  before := property_bytes(array[p_node]);
   delete from node_properties p using unnest(p_gone_ns, p_gone_names) w (ns, name)
    where p.node_id = p_node and p.ns = w.ns and p.name = w.name;
   insert into node_properties (node_id, ns, name, value)
@@ -35,6 +44,7 @@ begin
     into total from node_properties p where p.node_id = p_node;
   if cardinality(p_set_names) > 0 and (total.many > p_count_max or total.bytes > 262144) then
     raise exception using errcode = 'WQ507', message = 'too_many_properties'; end if;
+  if total.bytes <> before then perform charge_drive(drive, (total.bytes - before)::bigint); end if;
 
   update nodes set flags = case when total.many > 0 then flags | 4 else flags & ~4 end,
                    mtime = case when p_mtime <> 0 then p_mtime else mtime end,

@@ -124,10 +124,11 @@ begin
 end $$;
 
 -- Removes at most p_limit nodes of one marked item, files first, then folders from the leaves up; gives their bytes and
--- those of their versions back and hands the contents to the collector. True when the item is gone. Call until true,
+-- those of their versions and properties back and hands the contents to the collector. True when the item is gone. Call until true,
 -- commit between calls.
 create or replace function purge_batch(p_node bigint, p_limit integer) returns boolean language plpgsql as $$
-declare d record; drive integer; ids bigint[]; used bigint[]; freed bigint; old bigint; done boolean := false;
+declare
+  d record; drive integer; ids bigint[]; used bigint[]; freed bigint; old bigint; noted bigint; done boolean := false;
 begin
   select x.drive_id into drive from trash x where x.node_id = p_node;
   if not found then return true; end if;
@@ -166,7 +167,8 @@ begin
      where n.parent_id is not null),
   total as (select w.id, sum(w.bytes)::bigint bytes from walk w group by 1)
   update folders f set bytes_below = f.bytes_below - t.bytes from total t where f.node_id = t.id;
+  noted := property_bytes(ids);
   delete from nodes where id = any (ids);           -- folders, trash, grants, links, marks go by cascade
-  update drives set used_bytes = used_bytes - freed - old where id = drive;
+  update drives set used_bytes = used_bytes - freed - old - noted where id = drive;
   return done;
 end $$;

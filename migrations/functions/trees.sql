@@ -114,7 +114,7 @@ begin
   raise exception using errcode = 'serialization_failure', message = 'moved meanwhile';
 end $$;
 
--- A whole tree changes its drive: the bytes it counts for, versions too, and the etags of its folders, which belong to
+-- A whole tree changes its drive: the bytes it counts for, versions and properties too, and the etags of its folders, which belong to
 -- the drive that hands out their numbers. Files keep theirs. Nobody keeps an access that the new drive did not give.
 create or replace function move_to_drive(p_node bigint, p_from integer, p_to integer, p_seq bigint, p_nodes_max integer)
   returns void language plpgsql as $$
@@ -130,7 +130,7 @@ begin
   if cardinality(ids) > p_nodes_max then
     raise exception using errcode = 'WU422', message = 'too_many_nodes'; end if;
   select (select coalesce(sum(n.size), 0) from nodes n where n.id = any (ids) and n.kind = 1)
-       + (select coalesce(sum(v.size), 0) from versions v where v.node_id = any (ids)) into total;
+       + (select coalesce(sum(v.size), 0) from versions v where v.node_id = any (ids)) + property_bytes(ids) into total;
   perform charge_drive(p_to, total);
   perform charge_drive(p_from, -total);
   delete from grants where node_id = any (ids);
@@ -141,16 +141,66 @@ end $$;
 
 drop function if exists move_node(bigint, bigint, text, bigint[], integer, bigint, bigint, integer, smallint, text[],
   uuid[], integer);
+drop function if exists move_node(bigint, bigint, text, boolean, bigint, bigint[], integer, bigint, bigint, integer,
+  smallint, text[], uuid[], integer, integer);
+
+-- Whether a file is what a program writes before it renames it onto the name it means: made within the last minute by
+-- the user, with no past, no shares and no properties of its own that could be lost.
+create or replace function is_fresh(p_node nodes, p_user bigint) returns boolean language plpgsql stable as $$
+begin
+  return p_node.kind = 1 and p_user <> 0 and p_node.creator_id = p_user and p_node.flags & 7 = 0
+     and p_node.created_at > now_us() - 60000000
+     and not exists (select from versions v where v.node_id = p_node.id);
+end $$;
+
+-- The file the user put into the trash from that name within the last minute; null: none.
+create or replace function just_trashed(p_drive integer, p_parent bigint, p_name text, p_user bigint) returns bigint
+  language plpgsql stable as $$
+begin
+  return (select t.node_id from trash t join nodes n on n.id = t.node_id
+           where t.drive_id = p_drive and t.deleted_at > now() - interval '60 seconds' and t.deleted_by = p_user
+             and t.from_parent_id = p_parent and t.from_name = p_name and not t.purging and n.kind = 1
+           order by t.deleted_at desc limit 1);
+end $$;
+
+-- A file goes on with the content of another one, which ends: its id, shares, properties and versions stay, and what it
+-- held becomes a version, unless it was empty. p_above: the way up from the folder it lies in, or comes back to from the
+-- trash; p_from: the way up from the folder of the one that ends. All in one drive, whose bytes stay the same.
+create or replace function succeed_file(p_heir bigint, p_node bigint, p_name text, p_drive integer, p_seq bigint,
+    p_trash bigint, p_above bigint[], p_from bigint[]) returns void language plpgsql as $$
+declare o record; n record; was_trashed boolean;
+begin
+  select x.* into o from nodes x where x.id = p_heir;
+  select x.* into n from nodes x where x.id = p_node;
+  was_trashed := o.parent_id = p_trash;
+  if o.size > 0 then
+    insert into versions (node_id, content_id, size, mtime, author_id, mime)
+      values (p_heir, o.content_id, o.size, o.mtime, o.author_id, o.mime);
+  else
+    insert into content_gc (content_id) values (o.content_id) on conflict do nothing;
+  end if;
+  insert into changes (drive_id, seq, node_id, parent_id, op, old_name) values
+    (p_drive, p_seq, p_node, n.parent_id, 3, n.name),
+    (p_drive, p_seq, p_heir, p_above[1], case when was_trashed then 1 else 2 end, null);
+  delete from trash where node_id = p_heir;
+  delete from nodes where id = p_node;
+  update nodes set content_id = n.content_id, size = n.size, mtime = n.mtime, mime = n.mime, author_id = n.author_id,
+                   etag_seq = p_seq, etag_drive = p_drive, parent_id = p_above[1], name = p_name where id = p_heir;
+  if was_trashed then perform raise_chain(array[p_trash], p_seq, -o.size); end if;
+  perform raise_chain(p_from, p_seq, -n.size);
+  perform raise_chain(p_above, p_seq, n.size - case when was_trashed then 0 else o.size end);
+end $$;
 
 -- Rename or move. Inside a drive: one node row, two ways up. p_to 0: stays where it is; p_name null: keeps its name;
--- p_replace: what has the name goes to the trash. A file's etag stays, since its content does.
+-- p_replace: what has the name goes to the trash. A file's etag stays, since its content does. p_succeed: a fresh file
+-- that comes to the name of a file, or of one the user has deleted a moment ago, becomes the next content of that one.
 create or replace function move_node(p_node bigint, p_to bigint, p_name text, p_replace boolean, p_user bigint,
     p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer,
-    p_expect smallint, p_etags text[], p_tokens uuid[], p_depth_max integer, p_nodes_max integer, out created boolean)
-  language plpgsql as $$
+    p_expect smallint, p_etags text[], p_tokens uuid[], p_depth_max integer, p_nodes_max integer,
+    p_succeed boolean default false, out created boolean, out moved bigint) language plpgsql as $$
 declare
-  d record; e record; n record; g record; h record;
-  drive integer; target integer; destination bigint; wanted text; taken bigint; bytes bigint;
+  d record; e record; n nodes; g record; h record;
+  drive integer; target integer; destination bigint; wanted text; taken bigint; heir bigint; bytes bigint;
 begin
   select l.drive, l.target into drive, target from lock_drives(p_node, p_to) l;
   d := begin_change(drive, 0, true);
@@ -178,6 +228,18 @@ begin
   taken := require_place(destination, wanted, h, p_node, g.chain, p_replace, p_subjects, p_mask, p_limit, p_link_node,
                          p_link_rights, p_tokens);
   created := taken is null;
+  moved := p_node;
+  if p_succeed and target = drive and h.rights & 25 = 25 and is_fresh(n, p_user) then
+    heir := case when taken is null then just_trashed(drive, destination, wanted, p_user)
+                 else (select x.id from nodes x where x.id = taken and x.kind = 1) end;
+  end if;
+  if heir is not null then
+    if taken is not null then perform drop_locks(taken, drive); end if;
+    perform drop_locks(p_node, drive);
+    perform succeed_file(heir, p_node, wanted, drive, d.seq, d.trash_id, h.chain, g.chain[2:]);
+    moved := heir;
+    return;
+  end if;
   if taken is not null then
     perform drop_locks(taken, target);
     perform put_in_trash(taken, p_user, target, e.seq, e.trash_id, h.chain);
@@ -203,7 +265,7 @@ create or replace function copy_node(p_node bigint, p_to bigint, p_name text, p_
 #variable_conflict use_column
 declare
   d record; n record; g record; h record; author bigint := nullif(p_user, 0); stamp bigint;
-  target integer; taken bigint; deep boolean; total bigint;
+  target integer; taken bigint; deep boolean; total bigint; noted bigint;
 begin
   select l.drive into target from lock_drives(p_to, 0) l;
   d := begin_change(target, 0, true);
@@ -259,13 +321,15 @@ begin
     insert into node_properties (node_id, ns, name, value)
     select s.fresh, p.ns, p.name, p.value
       from picked s cross join lateral (select * from node_properties x where x.node_id = s.id offset 0) p
-     where s.flags & 4 = 4)
+     where s.flags & 4 = 4
+    returning octet_length(ns) + octet_length(name) + octet_length(value) bytes)
   select count(*) filter (where kind = 2), count(*) filter (where kind = 1),
-         coalesce(sum(size) filter (where kind = 1), 0), min(fresh) filter (where id = p_node)
-    into folders_made, files_made, total, node_id from picked;
+         coalesce(sum(size) filter (where kind = 1), 0), min(fresh) filter (where id = p_node),
+         (select coalesce(sum(w.bytes), 0) from properties w)
+    into folders_made, files_made, total, node_id, noted from picked;
   if folders_made + files_made = 0 then raise exception using errcode = 'WN404', message = 'not_found'; end if;
   if folders_made + files_made > p_nodes_max then raise exception using errcode = 'WU422', message = 'too_many_nodes'; end if;
-  perform charge_drive(target, total);
+  perform charge_drive(target, total + noted);
   if taken is not null then  -- a lock on the replaced name protects the name (RFC 4918 §7.6), those below it end
     update locks l set node_id = copy_node.node_id where l.node_id = taken;
     perform drop_locks(taken, target);

@@ -103,6 +103,9 @@ std::vector<Setting> make_settings() {
       {"accounts", "default_quota_bytes", &C::default_quota_bytes, "quota of new accounts; 0: unlimited",
        kBytes, false, 0, kBytesMax},
 
+      {"names", "windows_names", &C::windows_names,
+       "refuse new names that Windows cannot open; what is there already stays"},
+
       {"keeping", "trash_keep_days", &C::trash_keep_days, "deleted items stay in the trash this many days",
        kPlain, false, 1, 36'500},
       {"keeping", "versions_keep_days", &C::versions_keep_days,

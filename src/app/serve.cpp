@@ -17,6 +17,7 @@
 #include "welkin/blobs/scrubber.hpp"
 #include "welkin/blobs/store.hpp"
 #include "welkin/blobs/upkeep.hpp"
+#include "welkin/collections/collections.hpp"
 #include "welkin/core/crypto.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/core/log.hpp"
@@ -201,13 +202,14 @@ int serve() {
                           .gc_grace_seconds = config.gc_grace_seconds});
   people::People people(db, config, clock);
   files::Files files(db, store, config, clock);
+  collections::Collections collections(db);
   const PublicIds ids = public_ids(people);
 
   const std::function<void()> refresh = refresh_process_gauges;
   http::Router router;
   const rest::Services services{people, files, ids, config, clock};
   rest::mount(router, services, [&db, &store] { return what_is_wrong(db, store); });
-  const dav::Services dav_services{people, files, config, clock};
+  const dav::Services dav_services{people, files, collections, config, clock};
   dav::mount(router, dav_services);
   if (!config.metrics_token.empty()) mount_metrics(router, config.metrics_token, refresh);
 

@@ -51,9 +51,10 @@ std::string agent_of(const wire::IcalProperty& property) {
   return agent.empty() || agent == "SERVER" ? "SERVER" : agent == "CLIENT" ? agent : "NONE";
 }
 
-void add_attendee(ObjectFacts& facts, const wire::IcalProperty& property) {
-  const auto same = [&](const Attendee& a) { return text::iequals(a.address, property.value); };
-  if (std::any_of(facts.attendees.begin(), facts.attendees.end(), same)) return;
+using Seen = std::set<std::string>;
+
+void add_attendee(ObjectFacts& facts, Seen& seen, const wire::IcalProperty& property) {
+  if (!seen.insert(text::lower(property.value)).second) return;
   auto partstat = upper_text(property.parameter_value("PARTSTAT"));
   if (partstat.empty()) partstat = "NEEDS-ACTION";
   facts.attendees.push_back({property.value, std::move(partstat), agent_of(property)});
@@ -66,12 +67,12 @@ void add_search(std::string& out, std::string_view words) {
   out += '\n';
 }
 
-void read_texts(ObjectFacts& facts, const wire::IcalComponent& component) {
+void read_texts(ObjectFacts& facts, Seen& seen, const wire::IcalComponent& component) {
   static const std::set<std::string, std::less<>> kTexts = {
       "SUMMARY", "LOCATION", "DESCRIPTION", "CATEGORIES", "COMMENT", "CONTACT", "UID"};
   for (const auto& property : component.properties) {
     const bool is_address = property.name == "ATTENDEE" || property.name == "ORGANIZER";
-    if (property.name == "ATTENDEE") add_attendee(facts, property);
+    if (property.name == "ATTENDEE") add_attendee(facts, seen, property);
     if (is_address) add_search(facts.search, property.parameter_value("CN"));
     if (is_address) {
       add_search(facts.search, property.value);
@@ -175,12 +176,13 @@ std::string_view name_of(Kind kind) {
 
 ObjectFacts describe_object(const wire::IcalComponent& calendar) {
   ObjectFacts out;
+  Seen seen;
   const wire::IcalComponent* lead = nullptr;
   for (const auto& component : calendar.components) {
     if (!kind_named(component.name)) continue;
     const bool is_better = !lead || (lead->property("RECURRENCE-ID") && !component.property("RECURRENCE-ID"));
     if (is_better) lead = &component;
-    read_texts(out, component);
+    read_texts(out, seen, component);
   }
   if (!lead) return out;
   read_lead(out, *lead);

@@ -12,6 +12,7 @@ using wire::is_leap_year;
 using wire::kDaySeconds;
 
 constexpr std::int64_t kYearMax = 9999;
+constexpr std::int64_t kWorkOfStep = 256;
 constexpr std::int64_t kLocalMax = days_from_civil(kYearMax, 12, 31) * kDaySeconds + kDaySeconds - 1;
 
 constexpr std::int64_t floor_div(std::int64_t a, std::int64_t b) {
@@ -78,6 +79,9 @@ RuleIterator::RuleIterator(const Rule& rule, std::int64_t start_local, std::int6
   months_ = rule.by_month;
   month_days_ = rule.by_month_day;
   week_days_ = rule.by_day;
+  day_cost_ += static_cast<std::int64_t>(rule.by_month.size() + 2 * rule.by_month_day.size() +
+                                         2 * rule.by_year_day.size() + 2 * rule.by_week_no.size() +
+                                         rule.by_day.size());
   // What the rule does not say of the day is said by DTSTART (§3.3.10).
   if (rule.by_day.empty()) {
     const bool no_day = rule.by_month_day.empty() && rule.by_year_day.empty();
@@ -163,7 +167,8 @@ bool RuleIterator::by_day_passes(std::int64_t day, std::int64_t year, int month,
   return false;
 }
 
-bool RuleIterator::day_passes(std::int64_t day) const {
+bool RuleIterator::day_passes(std::int64_t day) {
+  work_ += day_cost_;
   const auto [year, month, month_day] = civil_from_days(day);
   if (!months_.empty() && !holds(months_, month)) return false;
   if (!month_days_.empty() && !holds(month_days_, month_day) &&
@@ -206,6 +211,11 @@ void RuleIterator::expand_month(std::int64_t year, int month) {
 void RuleIterator::expand_times() {
   std::sort(days_.begin(), days_.end());
   days_.erase(std::unique(days_.begin(), days_.end()), days_.end());
+  // "Every second of the year" is legal, and a quarter of a gigabyte.
+  const auto instants =
+      static_cast<std::int64_t>(days_.size() * hours_.size() * minutes_.size() * seconds_.size());
+  work_ += 16 * instants;
+  if (work_ / kWorkOfStep >= steps_left_) return;  // expand_period ends it
   for (const auto day : days_)
     for (const int hour : hours_)
       for (const int minute : minutes_)
@@ -262,6 +272,9 @@ void RuleIterator::expand_period() {
     expand_times();
     ++period_;
   }
+  work_ += 4 * static_cast<std::int64_t>(set_.size());
+  steps_left_ -= work_ / kWorkOfStep;
+  work_ %= kWorkOfStep;
   if (rule_.by_set_pos.empty()) return;
   std::vector<std::int64_t> chosen;
   const auto size = static_cast<std::int64_t>(set_.size());

@@ -49,7 +49,8 @@ struct RuleFault {
 std::variant<Rule, RuleFault> parse_rule(std::string_view value);
 
 /// The instances of a rule, in order, in the local time of its DTSTART, which is always the first of them and
-/// counts (RFC 5545 §3.8.5.3). Never takes more than `steps_max` steps, each of at most some microseconds.
+/// counts (RFC 5545 §3.8.5.3). Never takes more than about `steps_max` steps, each of a microsecond or less:
+/// the days it looks at and the instants it puts together count too.
 class RuleIterator {
  public:
   /// `rule` must outlive the iterator.
@@ -70,14 +71,15 @@ class RuleIterator {
   void expand_month(std::int64_t year, int month);
   void expand_times();
   void step_sub_daily();
-  bool day_passes(std::int64_t day) const;
+  bool day_passes(std::int64_t day);
   bool by_day_passes(std::int64_t day, std::int64_t year, int month, int month_day) const;
 
   const Rule& rule_;
   const std::int64_t start_;
   std::int64_t steps_left_;
-  std::int64_t period_ = 0;  // how many intervals behind the first period
-  std::int64_t given_ = 0;   // instances so far, those passed over included
+  std::int64_t day_cost_ = 1, work_ = 0;  // in numbers compared, kWorkOfStep of which are a step
+  std::int64_t period_ = 0;               // how many intervals behind the first period
+  std::int64_t given_ = 0;                // instances so far, those passed over included
   std::int64_t not_before_;
   std::int64_t last_ = INT64_MIN;
   bool start_given_ = false;

@@ -136,8 +136,9 @@ void Series::read_dates(Master& master, const wire::IcalProperty& property) cons
       master.except.add(*at, series_has_dates);
       continue;
     }
-    Occurrence out{master.place.component, at, end_of(master.place, *at), at, false};
+    Occurrence out{master.place.component, at, end_of(master.place, *at), at};
     if (const auto period = wire::parse_ical_period(value)) {
+      out.has_own_end = true;
       if (period->end) {
         if (auto end = clocks_.stamp(property, value.substr(slash + 1)); end && end->utc >= at->utc)
           out.end = end;
@@ -175,10 +176,20 @@ Series::Master Series::master_of(const wire::IcalComponent& component) const {
 Occurrence Series::occurrence_at(const Master& master, std::int64_t local) const {
   const auto& place = master.place;
   const Stamp anchor = clocks_.at(*place.anchor, local);
-  Occurrence out{place.component, {}, {}, {}, false};
+  Occurrence out{place.component, {}, {}, {}};
   if (place.start) out.start = anchor;
   if (place.end) out.end = place.start ? end_of(place, anchor) : anchor;
   if (master.recurs) out.slot = anchor;
+  return out;
+}
+
+std::optional<Occurrence> Series::original_of(const Occurrence& override_) const {
+  if (!override_.slot) return std::nullopt;
+  Occurrence out{override_.component, override_.slot, override_.slot, override_.slot};
+  for (const auto& master : masters_)
+    if (master.place.anchor && master.place.component->name == override_.component->name &&
+        master.place.component->value("UID") == override_.component->value("UID"))
+      out.end = end_of(master.place, *override_.slot);
   return out;
 }
 
@@ -212,14 +223,14 @@ Walk Series::walk_rule(const Master& master, const Rule& rule, bool first_rule, 
   std::int64_t before = INT64_MIN;
   while (const auto local = each.next(to)) {
     const Stamp at = clocks_.at(anchor, *local);
-    if (at.utc == before || (at.utc < first && plus(at.utc, whole + kSlack) < first) || at.utc > last)
-      continue;
+    if (at.utc == before || at.utc > last || plus(at.utc, whole + kSlack) < first) continue;
+    if (plus(at.utc, whole - kSlack) < first && end_of(master.place, at).utc < first) continue;
     before = at.utc;
     if (is_behind_until(rule, anchor, at.utc) && *local != anchor.time.local_seconds) break;
     if (!first_rule && *local == anchor.time.local_seconds) continue;
     if (std::binary_search(out_of_rules.begin(), out_of_rules.end(), *local) || master.except.holds(at))
       continue;
-    if (std::binary_search(master.dates.begin(), master.dates.end(), Occurrence{nullptr, at, {}, {}, false},
+    if (std::binary_search(master.dates.begin(), master.dates.end(), Occurrence{nullptr, at, {}, {}},
                            [](const auto& a, const auto& b) { return a.start->utc < b.start->utc; }))
       continue;
     if (left-- == 0) return left = 0, Walk::used_up;
@@ -231,7 +242,7 @@ Walk Series::walk_rule(const Master& master, const Rule& rule, bool first_rule, 
 Walk Series::walk_master(const Master& master, std::int64_t first, std::int64_t last, std::size_t& left,
                          const std::function<bool(const Occurrence&)>& visit) const {
   const auto& place = master.place;
-  if (!place.anchor) return visit({place.component, {}, {}, {}, false}) ? Walk::complete : Walk::stopped;
+  if (!place.anchor) return visit({place.component, {}, {}, {}}) ? Walk::complete : Walk::stopped;
   bool has_start = !master.rules.empty();
   for (const auto& date : master.dates) {
     has_start = has_start || date.start->utc == place.anchor->utc;

@@ -56,6 +56,7 @@ struct Occurrence {
   std::optional<Stamp> end;    // DTEND, DUE or start + DURATION, or what stands for them
   std::optional<Stamp> slot;   // RECURRENCE-ID: where the series has it; none without a series
   bool is_override = false;
+  bool has_own_end = false;  // a PERIOD of RDATE says the end
 };
 
 /// Whether the walk came to its end.
@@ -81,6 +82,8 @@ class Series {
   std::optional<Bounds> bounds() const;
 
   bool recurs() const;
+  /// The instance that an override stands for, as its series has it. nullopt: it says of none.
+  std::optional<Occurrence> original_of(const Occurrence& override_) const;
   const Clocks& clocks() const { return clocks_; }
 
  private:

@@ -36,16 +36,15 @@ std::optional<Credentials> read_credentials(std::string_view authorization) {
   return Credentials{std::string(pair.substr(0, colon)), std::string(pair.substr(colon + 1)), {}};
 }
 
-Task<> authenticated(const Services& services, bool required, const http::Handler& next, http::Request& rq,
-                     http::Reply& rp) {
+Task<> authenticated(const Services& services, std::int32_t protocols, bool required,
+                     const http::Handler& next, http::Request& rq, http::Reply& rp) {
   const auto given = read_credentials(rq.header("authorization"));
   if (given) {
     std::optional<Caller> caller;
     if (!given->token.empty()) {
       caller = co_await services.people.by_access_token(given->token, Credential::session_bearer);
     } else {
-      caller =
-          co_await services.people.by_basic(given->user, given->password, protocols::kWebdav, origin_of(rq));
+      caller = co_await services.people.by_basic(given->user, given->password, protocols, origin_of(rq));
     }
     if (!caller) refuse();
     rq.set_caller(std::move(*caller));
@@ -57,15 +56,15 @@ Task<> authenticated(const Services& services, bool required, const http::Handle
 
 }  // namespace
 
-http::Middleware authenticate_dav(const Services& services) {
-  return [services](const http::Handler& next, http::Request& rq, http::Reply& rp) {
-    return authenticated(services, true, next, rq, rp);
+http::Middleware authenticate_dav(const Services& services, std::int32_t protocols) {
+  return [services, protocols](const http::Handler& next, http::Request& rq, http::Reply& rp) {
+    return authenticated(services, protocols, true, next, rq, rp);
   };
 }
 
-http::Middleware authenticate_claims(const Services& services) {
-  return [services](const http::Handler& next, http::Request& rq, http::Reply& rp) {
-    return authenticated(services, false, next, rq, rp);
+http::Middleware authenticate_claims(const Services& services, std::int32_t protocols) {
+  return [services, protocols](const http::Handler& next, http::Request& rq, http::Reply& rp) {
+    return authenticated(services, protocols, false, next, rq, rp);
   };
 }
 

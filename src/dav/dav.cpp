@@ -3,6 +3,7 @@
 #include "dav/authenticate.hpp"
 #include "dav/errors.hpp"
 #include "dav/get.hpp"
+#include "dav/groupware/mount.hpp"
 #include "dav/if_check.hpp"
 #include "dav/options.hpp"
 #include "dav/propfind.hpp"
@@ -62,9 +63,16 @@ void mount(http::Router& router, const Services& services) {
   const auto claims = authenticate_claims(services);
   router.scope({errors, claims})
       .on({http::Method::options, "/", "dav.top_options", http::Access::open, "-", "-"}, handle_options);
-  scope.on({http::Method::propfind, "/", "dav.top_propfind", http::Access::dav, "-", "read"},
-           [services](http::Request& rq, http::Reply& rp) { return propfind_top(services, rq, rp); });
+  constexpr auto kAny = protocols::kWebdav | protocols::kCaldav | protocols::kCarddav;
+  router.scope({errors, authenticate_dav(services, kAny)})
+      .on({http::Method::propfind, "/", "dav.top_propfind", http::Access::dav, "-", "read"},
+          [services](http::Request& rq, http::Reply& rp) {
+            const bool files = (rq.caller().protocol_mask & protocols::kWebdav) != 0;
+            return files ? propfind_top(services, rq, rp) : groupware::propfind_top(services, rq, rp);
+          });
 
+  router.set_failure_form("/webdav", {"application/xml; charset=utf-8",
+                                      [](auto slug, auto message) { return error_xml(slug, message); }});
   const auto answer_options = wrapped(errors, claims, handle_options);
   const auto answer_others = wrapped(errors, authenticate, refuse_method);
   router.set_fallback("/webdav", [answer_options, answer_others](http::Request& rq, http::Reply& rp,
@@ -72,6 +80,7 @@ void mount(http::Router& router, const Services& services) {
     if (!allowed.empty()) rp.set("Allow", allowed);
     return rq.method() == http::Method::options ? answer_options(rq, rp) : answer_others(rq, rp);
   });
+  groupware::mount(router, services);
 }
 
 }  // namespace welkin::dav

@@ -57,7 +57,7 @@ http::Status status_of(const Error& e) {
   return wording && wording->status != http::Status::ok ? wording->status : http::status_of(e.code());
 }
 
-Task<> answer(const Problem& problem, http::Reply& rp) {
+Task<> answer(const Problem& problem, ErrorWriter write, http::Reply& rp) {
   // What was set for a success is not true of the error, but for what the address takes, and the state that a
   // condition did not find.
   http::Fields kept;
@@ -72,11 +72,12 @@ Task<> answer(const Problem& problem, http::Reply& rp) {
     rp.set("WWW-Authenticate", "Basic realm=\"Welkin\", charset=\"UTF-8\"");
   }
   if (problem.retry_after_seconds != 0) rp.set("Retry-After", std::to_string(problem.retry_after_seconds));
-  co_await rp.send(problem.status, "application/xml; charset=utf-8",
-                   error_xml(problem.slug, problem.message));
+  co_await rp.send(
+      problem.status, "application/xml; charset=utf-8",
+      write == nullptr ? error_xml(problem.slug, problem.message) : write(problem.slug, problem.message));
 }
 
-Task<> guarded(const http::Handler& next, http::Request& rq, http::Reply& rp) {
+Task<> guarded(ErrorWriter write, const http::Handler& next, http::Request& rq, http::Reply& rp) {
   std::optional<Problem> problem;
   try {
     co_await next(rq, rp);
@@ -95,12 +96,16 @@ Task<> guarded(const http::Handler& next, http::Request& rq, http::Reply& rp) {
     log::error("{} {}: {}", rq.id(), rq.route_name(), e.what());
     problem = internal();
   }
-  if (problem) co_await answer(*problem, rp);
+  if (problem) co_await answer(*problem, write, rp);
 }
 
 }  // namespace
 
-http::Middleware answer_errors() { return guarded; }
+http::Middleware answer_errors(ErrorWriter write) {
+  return [write](const http::Handler& next, http::Request& rq, http::Reply& rp) {
+    return guarded(write, next, rq, rp);
+  };
+}
 
 std::string error_xml(std::string_view slug, std::string_view message, std::string_view inside) {
   const auto* wording = wording_of(slug);

@@ -58,16 +58,14 @@ bool take_mount(std::vector<std::string>& names, std::string_view root) {
 }
 
 Reading read_uri(const http::Request& rq, std::string_view uri, Place& out, bool to_nfc = true) {
-  uri = text::trim(uri);
-  if (uri.empty() || uri.size() > kUriBytesMax || uri.find_first_of("?#") != uri.npos)
-    return Reading::malformed;
-  if (uri.front() != '/') {
-    std::string_view host;
-    if (!take_authority(uri, host)) return Reading::malformed;
-    if (!rq.is_own_host(host)) return Reading::other_server;
-    if (uri.empty()) uri = "/";
+  switch (read_own_uri(rq, uri, out.names, out.has_slash)) {
+    case UriReading::malformed:
+      return Reading::malformed;
+    case UriReading::other_server:
+      return Reading::other_server;
+    case UriReading::ok:
+      break;
   }
-  if (http::decode_path(uri, out.names, out.has_slash)) return Reading::malformed;
   out.root = place_of(rq).root;
   if (!take_mount(out.names, out.root)) return Reading::outside;
   if (to_nfc)
@@ -76,6 +74,20 @@ Reading read_uri(const http::Request& rq, std::string_view uri, Place& out, bool
 }
 
 }  // namespace
+
+UriReading read_own_uri(const http::Request& rq, std::string_view uri, std::vector<std::string>& names,
+                        bool& has_slash) {
+  uri = text::trim(uri);
+  if (uri.empty() || uri.size() > kUriBytesMax || uri.find_first_of("?#") != uri.npos)
+    return UriReading::malformed;
+  if (uri.front() != '/') {
+    std::string_view host;
+    if (!take_authority(uri, host)) return UriReading::malformed;
+    if (!rq.is_own_host(host)) return UriReading::other_server;
+    if (uri.empty()) uri = "/";
+  }
+  return http::decode_path(uri, names, has_slash) ? UriReading::malformed : UriReading::ok;
+}
 
 Place checked_place(const http::Request& rq) { return checked(place_of(rq)); }
 

@@ -9,6 +9,12 @@ namespace welkin::dav {
 /// Where a request points, for writes. @throws Error 414 `name_too_long`, `path_too_long`
 Place checked_place(const http::Request& rq);
 
+enum class UriReading : std::uint8_t { ok, malformed, other_server };
+/// The decoded names of a URI of this server, or of a path; the mount is still among them. Scheme and port do
+/// not count.
+UriReading read_own_uri(const http::Request& rq, std::string_view uri, std::vector<std::string>& names,
+                        bool& has_slash);
+
 /// The Destination header (RFC 4918 §10.3): an absolute URI with any scheme of HTTP and any port, because
 /// proxies change both, or a path. @throws Error invalid `bad_destination`; 502 `other_server`; forbidden
 /// `outside_webdav`; and as checked_place

@@ -1,6 +1,6 @@
 #include "dav/mkcol.hpp"
 
-#include <exception>
+#include <optional>
 
 #include "dav/property_update.hpp"
 #include "welkin/core/error.hpp"
@@ -41,24 +41,22 @@ Task<> answer_refused(Change& change, const PropertyUpdate& update) {
   co_await change.rp.send(status, "application/xml; charset=utf-8", std::move(text));
 }
 
-/// The folder is there and nobody else's yet: all of its properties, or no folder.
-Task<bool> set_properties(Change& change, const files::Node& made, PropertyUpdate& update) {
-  update.patch.lock_tokens = change.submitted.tokens;
-  std::exception_ptr failure;
+/// With the properties that are wanted, or not at all. nullopt: there was no room for them.
+Task<std::optional<files::Node>> make(Change& change, NodeId parent, PropertyUpdate* update) {
+  auto& files = change.services.files;
+  const bool bare = update == nullptr || !update->changes_anything();
+  if (bare)
+    co_return co_await files.create_folder(change.rq.caller(), parent, change.at.name,
+                                           change.submitted.tokens);
+  update->patch.lock_tokens = change.submitted.tokens;
   try {
-    co_await change.services.files.properties().patch(change.rq.caller(), made.id, update.patch);
-  } catch (...) {
-    failure = std::current_exception();
-  }
-  if (!failure) co_return true;
-  co_await change.services.files.trash(change.rq.caller(), made.id, {}, change.submitted.tokens);
-  try {
-    std::rethrow_exception(failure);
+    co_return co_await files.properties().create_folder(change.rq.caller(), parent, change.at.name,
+                                                        update->patch);
   } catch (const Error& e) {
-    if (std::string_view(e.slug()) != "too_many_properties") throw;
+    if (e.code() != Errc::quota_exceeded) throw;
+    update->fail_last(507, no_room(e));
   }
-  update.fail_last(507, {});
-  co_return false;
+  co_return std::nullopt;
 }
 
 }  // namespace
@@ -73,15 +71,16 @@ Task<> mkcol(Change& change) {
     co_await answer_refused(change, *update);
     co_return;
   }
+  bool taken = false;
   std::optional<files::Node> made;
   try {
-    made = co_await change.services.files.create_folder(change.rq.caller(), parent.id, change.at.name,
-                                                        change.submitted.tokens);
+    made = co_await make(change, parent.id, update ? &*update : nullptr);
   } catch (const Error& e) {
     if (e.code() != Errc::conflict) throw;
+    taken = true;
   }
-  if (!made) refuse_taken(change);
-  if (update && !update->patch.changes.empty() && !co_await set_properties(change, *made, *update)) {
+  if (taken) refuse_taken(change);
+  if (!made) {
     co_await answer_refused(change, *update);
     co_return;
   }

@@ -28,7 +28,8 @@ Task<> options(const Services& services, http::Request& rq, http::Reply& rp) {
       allow = "OPTIONS";
     }
   }
-  rp.set("DAV", "1, 2, 3, extended-mkcol");
+  // The last one tells old clients that they may set a file's executable bit.
+  rp.set("DAV", "1, 2, 3, extended-mkcol, <http://apache.org/dav/propset/fs/1>");
   rp.set("MS-Author-Via", "DAV");  // office programs open read-only without it
   rp.set("DASL", "<DAV:basicsearch>");
   rp.set("Allow", allow);

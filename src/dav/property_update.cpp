@@ -115,10 +115,22 @@ Verdict judge(Setter& setter, const wire::XmlElement& property, bool is_set, boo
 
 void PropertyUpdate::fail_last(int status, std::string_view condition) {
   fails = true;
-  if (named.empty()) return;
-  named.back().status = status;
-  named.back().condition = condition;
+  // What a folder is takes no room.
+  const auto last = std::find_if(named.rbegin(), named.rend(), [](const auto& one) {
+    return one.name != "resourcetype" || one.ns != kDav;
+  });
+  if (last == named.rend()) return;
+  last->status = status;
+  last->condition = condition;
   let_others_fall();
+}
+
+bool PropertyUpdate::changes_anything() const {
+  return !patch.changes.empty() || patch.modified_at || patch.created_at || patch.mime_type;
+}
+
+std::string_view no_room(const Error& refusal) {
+  return std::string_view(refusal.slug()) == "quota_not_exceeded" ? "<D:quota-not-exceeded/>" : "";
 }
 
 void PropertyUpdate::let_others_fall() {

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "dav/live_properties.hpp"
+#include "welkin/core/error.hpp"
 #include "welkin/files/properties.hpp"
 #include "welkin/wire/xml.hpp"
 
@@ -19,6 +20,7 @@ struct PropertyUpdate {
   files::PropertyPatch patch;  // what is to be done when `fails` is false
   bool fails = false;
 
+  bool changes_anything() const;
   /// Marks the property that did not fit, and those that fell with it. `condition` is a literal.
   void fail_last(int status, std::string_view condition);
   /// 424 for whatever did not fail itself (RFC 4918 §9.2).
@@ -26,6 +28,9 @@ struct PropertyUpdate {
   /// The propstats, one a status.
   void write(wire::Multistatus& out) const;
 };
+
+/// The condition of RFC 4331 when it was the quota that left no room for properties.
+std::string_view no_room(const Error& refusal);
 
 /// @param update  DAV:propertyupdate
 /// @throws Error invalid `bad_propertyupdate` when it holds no instruction or a malformed one

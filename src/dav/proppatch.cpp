@@ -6,16 +6,14 @@
 namespace welkin::dav {
 namespace {
 
-/// False when there was no room; everything else is thrown.
-Task<bool> apply(const Services& services, const Caller& caller, NodeId node,
-                 const files::PropertyPatch& patch) {
+/// Where there is no room for them, that is said of the properties.
+Task<> apply(const Services& services, const Caller& caller, NodeId node, PropertyUpdate& update) {
   try {
-    co_await services.files.properties().patch(caller, node, patch);
+    co_await services.files.properties().patch(caller, node, update.patch);
   } catch (const Error& e) {
-    if (std::string_view(e.slug()) != "too_many_properties") throw;
-    co_return false;
+    if (e.code() != Errc::quota_exceeded) throw;
+    update.fail_last(507, no_room(e));
   }
-  co_return true;
 }
 
 Task<> answer(Change& change, const PropertyUpdate& update, bool is_folder) {
@@ -52,9 +50,7 @@ Task<> proppatch(Change& change) {
   update.patch.lock_tokens = change.submitted.tokens;
   change.touch_target(false, false);
   // What is refused by its name is told before locks are looked at: nothing is changed either way.
-  if (!update.fails && !co_await apply(change.services, change.rq.caller(), node.id, update.patch)) {
-    update.fail_last(507, {});
-  }
+  if (!update.fails) co_await apply(change.services, change.rq.caller(), node.id, update);
   co_await answer(change, update, node.is_folder());
 }
 

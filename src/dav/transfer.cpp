@@ -149,6 +149,7 @@ Task<> move(Change& change) {
   how.parent = to.at.parent->id;
   how.name = to.at.name;
   how.replace = to.overwrite;
+  how.succeed = true;
   change.touch_target(true, true);
   how.expect = co_await require_both(change, to);
   how.lock_tokens = change.submitted.tokens;

@@ -50,14 +50,14 @@ db::Params params_of(const Caller& caller, const Batch& batch, std::int32_t node
 
 /// Takes out folders whose name cannot be: that is their own refusal, too. @return where each of `refused`
 /// stood
-std::vector<std::size_t> drop_unfit(Batch& batch, std::vector<Batched>& refused) {
+std::vector<std::size_t> drop_unfit(Batch& batch, std::vector<Batched>& refused, bool windows_names) {
   std::vector<std::size_t> places;
   if (batch.op != Batch::Op::create_folders) return places;
   std::vector<NodeId> items;
   std::vector<std::string> names;
   for (std::size_t i = 0; i < batch.names.size(); ++i) {
     try {
-      names.push_back(require_name(batch.names[i], Kind::folder));
+      names.push_back(require_new_name(batch.names[i], Kind::folder, windows_names));
       items.push_back(batch.items[i]);
     } catch (const Error& e) {
       places.push_back(i);
@@ -113,7 +113,7 @@ void look_at(db::Tx& tx, const Caller& caller, const Batch& batch, std::size_t a
 
 Task<std::vector<Batched>> Batches::run(Caller caller, Batch batch) {
   std::vector<Batched> refused;
-  const auto places = drop_unfit(batch, refused);
+  const auto places = drop_unfit(batch, refused, windows_names_);
   auto outcomes = co_await db_.write([&](db::Tx& tx) { return change(tx, caller, batch, nodes_max_); });
 
   const bool ends = !makes_nodes(batch.op) && batch.op != Batch::Op::trash;

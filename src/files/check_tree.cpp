@@ -318,7 +318,9 @@ void TreeCheck::drive_sums() {
     select d.used_bytes, d.reserved_bytes,
            ((select coalesce(sum(n.size), 0) from nodes n where n.drive_id = d.id and n.kind = 1)
           + (select coalesce(sum(v.size), 0) from nodes n join versions v on v.node_id = n.id
-              where n.drive_id = d.id))::bigint,
+              where n.drive_id = d.id)
+          + (select coalesce(sum(octet_length(p.ns) + octet_length(p.name) + octet_length(p.value)), 0)
+               from node_properties p join nodes n on n.id = p.node_id where n.drive_id = d.id))::bigint,
            (select coalesce(sum(u.reserved), 0)::bigint from uploads u where u.drive_id = d.id)
       from drives d where d.id = $1::integer)"};
   recounted_.clear();

@@ -21,11 +21,10 @@
 namespace welkin::files {
 namespace {
 
-constexpr db::Stmt kCreateFolder{
-    "files.create_folder",
-    "select node_id, seq, stamp, rights, drive from create_folder($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"};
 constexpr db::Stmt kMove{
-    "files.move_node", "select move_node($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)"};
+    "files.move_node",
+    "select created, moved from move_node($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, "
+    "$13, $14, $15, $16)"};
 constexpr db::Stmt kCopy{
     "files.copy_node",
     "select node_id, created from copy_node($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, "
@@ -51,13 +50,13 @@ struct Files::Impl {
       : db(db),
         store(store),
         nodes_max(static_cast<std::int32_t>(config.tree_nodes_max)),
-        room(std::make_shared<UploadRoom>(db, store, clock)),
+        room(std::make_shared<UploadRoom>(db, store, clock, config.windows_names)),
         locks(room),
         properties(room),
         change_log(db),
         trash_bin(db, config, clock),
         versions(db, store, config),
-        batches(db, trash_bin, nodes_max),
+        batches(db, trash_bin, nodes_max, config.windows_names),
         archives(db, store),
         events(std::make_shared<EventHub>(db)) {}
   db::Db& db;
@@ -178,29 +177,9 @@ Task<> Files::send(const Opened& opened, Slice slice, ByteSink& out) {
 
 Task<Node> Files::create_folder(Caller caller, NodeId parent, std::string name,
                                 std::vector<db::Uuid> lock_tokens) {
-  name = require_name(name, Kind::folder);
-  co_return co_await impl_->db.write([&](db::Tx& tx) {
-    db::Params params(parent, name, caller.user);
-    store::add_gate(params, caller).add(lock_tokens).add(store::kDepthMax);
-    try {
-      const auto rows = tx.one(kCreateFolder, params);
-      Node n;
-      rows[0].id_into(0, n.id);
-      rows[0].id_into(4, n.drive);
-      n.parent = parent;
-      n.kind = Kind::folder;
-      n.name = name;
-      n.modified_at = n.created_at = rows[0].i64(2);
-      n.etag = store::etag_text(n.drive.value, rows[0].i64(1), n.id.value);
-      n.author = caller.user;
-      n.author_name = caller.name;
-      n.creator = caller.user;
-      n.rights = rows[0].i32(3);
-      return n;
-    } catch (const db::SqlError& e) {
-      rethrow(e, name);
-    }
-  });
+  name = require_new_name(name, Kind::folder, impl_->room->windows_names);
+  co_return co_await impl_->db.write(
+      [&](db::Tx& tx) { return store::create_folder(tx, caller, parent, name, lock_tokens); });
 }
 
 Task<Placed> Files::move(Caller caller, NodeId id, Move to) {
@@ -208,16 +187,23 @@ Task<Placed> Files::move(Caller caller, NodeId id, Move to) {
     // Told apart for the error's text only; the change itself decides again under the drive's lock.
     const auto before = store::require(tx, caller, id);
     std::optional<std::string> name;
-    if (to.name) name = require_name(*to.name, before.node.kind);
+    if (to.name) {
+      name = require_name(*to.name, before.node.kind);
+      if (*name != before.node.name) require_new_name(*name, before.node.kind, impl_->room->windows_names);
+    }
     db::Params params(id, to.parent.value_or(NodeId{}), name, to.replace, caller.user);
     add_demands(store::add_gate(params, caller), to.expect, to.lock_tokens, impl_->nodes_max);
+    params.add(to.succeed);
     Placed placed;
+    NodeId moved;
     try {
-      placed.created = tx.one(kMove, params)[0].boolean(0);
+      const auto rows = tx.one(kMove, params);
+      placed.created = rows[0].boolean(0);
+      rows[0].id_into(1, moved);
     } catch (const db::SqlError& e) {
       rethrow(e, name.value_or(before.node.name));
     }
-    placed.node = store::require(tx, caller, id).node;
+    placed.node = store::require(tx, caller, moved).node;
     return placed;
   });
 }
@@ -225,7 +211,7 @@ Task<Placed> Files::move(Caller caller, NodeId id, Move to) {
 Task<Placed> Files::copy(Caller caller, NodeId id, Copy to) {
   co_return co_await impl_->db.write([&](db::Tx& tx) {
     const auto before = store::require(tx, caller, id);  // as in move
-    const auto name = require_name(to.name, before.node.kind);
+    const auto name = require_new_name(to.name, before.node.kind, impl_->room->windows_names);
     db::Params params(id, to.parent, name, to.children, to.replace, caller.user);
     add_demands(store::add_gate(params, caller), to.expect, to.lock_tokens, impl_->nodes_max);
     Placed placed;

@@ -72,7 +72,7 @@ Task<LockResult> Locks::lock(Caller caller, NodeId node, LockRequest request) {
 
 Task<LockResult> Locks::lock_new(Caller caller, NodeId parent, std::string name, LockRequest request,
                                  std::vector<db::Uuid> lock_tokens) {
-  name = require_name(name, Kind::file);
+  name = require_new_name(name, Kind::file, room_->windows_names);
   const auto token = new_lock_token();
   const auto sink = room_->store.sink({.size_hint = 0, .upload = {}});
   const blobs::Sealed empty = co_await sink->seal();

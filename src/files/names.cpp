@@ -25,6 +25,22 @@ bool holds_unspeakable(std::string_view name) {
   return false;
 }
 
+/// CON, con.txt, LPT1, COM9.tar.gz: with any extension, the device is meant.
+bool is_device(std::string_view name) {
+  const auto stem = text::lower(text::trim(name.substr(0, name.find('.'))));
+  if (stem == "con" || stem == "prn" || stem == "aux" || stem == "nul") return true;
+  return stem.size() == 4 && (stem.starts_with("com") || stem.starts_with("lpt")) && stem[3] >= '1' &&
+         stem[3] <= '9';
+}
+
+const char* windows_fault_of(std::string_view name) {
+  if (name.find_first_of("<>:\"|?*") != name.npos) return "Windows allows none of < > : \" | ? * in it";
+  if (name.front() == ' ' || name.back() == ' ' || name.back() == '.')
+    return "on Windows it may not begin with a blank nor end with a blank or a dot";
+  if (is_device(name)) return "on Windows it is a device";
+  return nullptr;
+}
+
 const char* fault_of(std::string_view name) {
   if (name.empty()) return "it is empty";
   if (!text::is_utf8(name)) return "it is not UTF-8";
@@ -37,6 +53,13 @@ const char* fault_of(std::string_view name) {
   return nullptr;
 }
 
+[[noreturn]] void refuse_name(std::string_view name, Kind kind, const char* fault) {
+  const char* what = kind == Kind::folder ? "folder" : "file";
+  // The name goes back to whoever sent it; shortened, and without what could confuse a reader of logs.
+  throw Error(Errc::invalid, "bad_name",
+              fmt::format("Invalid {} name '{}': {}", what, log::one_line(name.substr(0, 100)), fault));
+}
+
 }  // namespace
 
 std::string require_name(std::string_view name, Kind kind) {
@@ -46,12 +69,13 @@ std::string require_name(std::string_view name, Kind kind) {
     normal = text::nfc(name);
     if (normal.size() > kNameBytesMax) fault = "it is longer than 255 bytes";
   }
-  if (fault) {
-    const char* what = kind == Kind::folder ? "folder" : "file";
-    // The name goes back to whoever sent it; shortened, and without what could confuse a reader of logs.
-    throw Error(Errc::invalid, "bad_name",
-                fmt::format("Invalid {} name '{}': {}", what, log::one_line(name.substr(0, 100)), fault));
-  }
+  if (fault) refuse_name(name, kind, fault);
+  return normal;
+}
+
+std::string require_new_name(std::string_view name, Kind kind, bool windows_names) {
+  auto normal = require_name(name, kind);
+  if (const char* fault = windows_names ? windows_fault_of(normal) : nullptr) refuse_name(name, kind, fault);
   return normal;
 }
 

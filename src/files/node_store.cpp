@@ -66,6 +66,10 @@ constexpr db::Stmt kWalk{"files.walk", R"(
 
 constexpr db::Stmt kChild{"files.child", "select id from nodes where parent_id = $1 and name = $2"};
 
+constexpr db::Stmt kCreateFolder{
+    "files.create_folder",
+    "select node_id, seq, stamp, rights, drive from create_folder($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"};
+
 constexpr db::Stmt kDriveUse{"files.drive_use",
                              "select used_bytes, reserved_bytes, quota_bytes from drives where id = $1"};
 
@@ -239,6 +243,30 @@ std::vector<Node> ancestors(db::Tx& tx, const Caller& caller, const Found& found
     out.back().rights = row.i32(kNodeColumnCount);
   }
   return out;
+}
+
+Node create_folder(db::Tx& tx, const Caller& caller, NodeId parent, const std::string& name,
+                   const std::vector<db::Uuid>& lock_tokens) {
+  db::Params params(parent, name, caller.user);
+  add_gate(params, caller).add(lock_tokens).add(kDepthMax);
+  try {
+    const auto rows = tx.one(kCreateFolder, params);
+    Node n;
+    rows[0].id_into(0, n.id);
+    rows[0].id_into(4, n.drive);
+    n.parent = parent;
+    n.kind = Kind::folder;
+    n.name = name;
+    n.modified_at = n.created_at = rows[0].i64(2);
+    n.etag = etag_text(n.drive.value, rows[0].i64(1), n.id.value);
+    n.author = caller.user;
+    n.author_name = caller.name;
+    n.creator = caller.user;
+    n.rights = rows[0].i32(3);
+    return n;
+  } catch (const db::SqlError& e) {
+    rethrow(e, name);
+  }
 }
 
 DriveUse drive_use(db::Tx& tx, DriveId drive) {

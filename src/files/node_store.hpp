@@ -51,6 +51,10 @@ NodeId child(db::Tx& tx, NodeId folder, const std::string& name);
 /// The nodes of `found.chain` the caller may see, from the top down.
 std::vector<Node> ancestors(db::Tx& tx, const Caller& caller, const Found& found);
 
+/// In the transaction's own drive lock. @throws Error conflict `exists`, not_found, forbidden, locked
+Node create_folder(db::Tx& tx, const Caller& caller, NodeId parent, const std::string& name,
+                   const std::vector<db::Uuid>& lock_tokens);
+
 inline constexpr std::int32_t kDepthMax = 128;  // folders inside each other
 
 struct DriveUse {

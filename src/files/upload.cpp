@@ -105,11 +105,21 @@ bool is_small_and_plain(const UploadOptions& options) {
          options.size_hint && *options.size_hint <= blobs::kInlineBytesMax;
 }
 
-Task<std::optional<Place>> open_place(db::Db& db, const Caller& caller, const UploadOptions& options) {
-  if (!is_small_and_plain(options)) co_return std::nullopt;
+bool may_be_new(const std::string& name, bool windows_names) {
+  try {
+    require_new_name(name, Kind::file, windows_names);
+    return true;
+  } catch (const Error&) {
+    return false;  // unless there is a file of this name already
+  }
+}
+
+Task<std::optional<Place>> open_place(UploadRoom& room, const Caller& caller, const UploadOptions& options) {
+  if (!is_small_and_plain(options) || !may_be_new(options.target.name, room.windows_names))
+    co_return std::nullopt;
   db::Params params(options.target.parent);
   store::add_gate(params, caller).add(static_cast<std::int64_t>(*options.size_hint));
-  const auto rows = co_await db.query(kOpenPlace, std::move(params));
+  const auto rows = co_await room.db.query(kOpenPlace, std::move(params));
   if (rows.empty()) co_return std::nullopt;
   Place place;
   place.drive = rows[0].id<DriveId>(0);
@@ -119,10 +129,11 @@ Task<std::optional<Place>> open_place(db::Db& db, const Caller& caller, const Up
 }
 
 /// Everything that can be known before a byte is read.
-Task<Place> checked_place(db::Db& db, const Caller& caller, const UploadOptions& options) {
-  co_return co_await db.read([&](db::Tx& tx) {
+Task<Place> checked_place(UploadRoom& room, const Caller& caller, const UploadOptions& options) {
+  co_return co_await room.db.read([&](db::Tx& tx) {
     Place at = place_of(tx, caller, options);
     check_place(at, options);
+    if (!at.old) require_new_name(options.target.name, Kind::file, room.windows_names);
     if (store::is_locked(tx, caller, at.old ? at.old->id : at.parent, !at.old, options.lock_tokens))
       throw refusal("WL423", "locked", at.name);
     const auto use = store::drive_use(tx, at.drive);
@@ -297,8 +308,8 @@ Task<std::int16_t> UploadRoom::mime_id(const Caller& caller, std::string type) {
 Task<std::unique_ptr<Upload>> open_upload(std::shared_ptr<UploadRoom> room, Caller caller,
                                           UploadOptions options) {
   if (!options.target.file) options.target.name = require_name(options.target.name, Kind::file);
-  auto place = co_await open_place(room->db, caller, options);
-  if (!place) place = co_await checked_place(room->db, caller, options);
+  auto place = co_await open_place(*room, caller, options);
+  if (!place) place = co_await checked_place(*room, caller, options);
   auto upload = std::make_unique<RunningUpload>(std::move(room), std::move(caller), std::move(options),
                                                 std::move(*place));
   co_await upload->begin();

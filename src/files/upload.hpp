@@ -10,11 +10,12 @@ namespace welkin::files {
 
 /// What uploads share; outlives every Upload (they hold it).
 struct UploadRoom {
-  UploadRoom(db::Db& db, blobs::Store& store, const Clock& clock)
-      : db(db), store(store), clock(clock), gatherer(db, store) {}
+  UploadRoom(db::Db& db, blobs::Store& store, const Clock& clock, bool windows_names)
+      : db(db), store(store), clock(clock), windows_names(windows_names), gatherer(db, store) {}
   db::Db& db;
   blobs::Store& store;
   const Clock& clock;
+  const bool windows_names;
   Gatherer gatherer;
   // Ends uploads that were given up, in the background; what is lost with the process expires by itself.
   WorkPool cleaner{"files-clean", 1, 10'000};

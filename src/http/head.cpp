@@ -138,8 +138,10 @@ HeadParser::Step HeadParser::open_line(std::string_view rest) {
       return refuse(Status::bad_request, "bad_request_line", "this is not an HTTP/1.1 request");
     if (blank != rest.npos) {
       const auto target = rest.substr(blank + 1);
-      if (target.substr(0, target.find(' ')).size() > kTargetBytesMax)
+      if (target.substr(0, target.find(' ')).size() > kTargetBytesMax) {
+        head.target.assign(target.substr(0, kTargetBytesMax));
         return refuse(Status::uri_too_long, "target_too_long", "the request target is longer than 8 KiB");
+      }
       if (target.size() > kTargetBytesMax + 32)
         return refuse(Status::bad_request, "bad_request_line", "the request line is malformed");
     }
@@ -164,6 +166,8 @@ bool HeadParser::request_line(std::string_view line) {
   if (last == first) return bad("the request line has no HTTP version");
   const auto target = line.substr(first + 1, last - first - 1);
   const auto version = line.substr(last + 1);
+  head.target.assign(
+      target.substr(0, kTargetBytesMax));  // what is refused is answered in the form of its path
   if (target.size() > kTargetBytesMax) {
     refuse(Status::uri_too_long, "target_too_long", "the request target is longer than 8 KiB");
     return false;
@@ -185,15 +189,8 @@ bool HeadParser::request_line(std::string_view line) {
     refuse(Status::not_implemented, "unknown_method", "this server is no proxy");
     return false;
   }
-  if (target.front() == '/') {
-    head.target.assign(target);
-    return true;
-  }
-  if (target == "*") {
-    if (head.method != Method::options) return bad("only OPTIONS may ask for *");
-    head.target.assign(target);
-    return true;
-  }
+  if (target.front() == '/') return true;
+  if (target == "*") return head.method == Method::options || bad("only OPTIONS may ask for *");
   return absolute_form(target) || bad("the request target is neither a path nor an absolute URI");
 }
 
@@ -212,12 +209,8 @@ bool HeadParser::absolute_form(std::string_view target) {
   const auto authority = target.substr(0, end);
   if (!is_authority(authority)) return false;
   target_authority_.assign(authority);
-  if (end == target.npos) {
-    head.target = "/";
-  } else {
-    if (target[end] == '?') head.target = "/";
-    head.target.append(target.substr(end));
-  }
+  head.target = end == target.npos || target[end] == '?' ? "/" : "";
+  if (end != target.npos) head.target.append(target.substr(end));
   return true;
 }
 

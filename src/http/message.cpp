@@ -23,7 +23,7 @@ constexpr MethodName kMethods[] = {
     {"COPY", Method::copy},         {"LOCK", Method::lock},
     {"UNLOCK", Method::unlock},     {"MKCALENDAR", Method::mkcalendar},
     {"SEARCH", Method::search},     {"ACL", Method::acl},
-    {"BIND", Method::bind},
+    {"BIND", Method::bind},         {"TRACE", Method::trace},
 };
 
 // What one kept field may hold on to between requests.
@@ -80,6 +80,8 @@ std::string_view reason(Status s) {
       return "Not Found";
     case Status::method_not_allowed:
       return "Method Not Allowed";
+    case Status::not_acceptable:
+      return "Not Acceptable";
     case Status::request_timeout:
       return "Request Timeout";
     case Status::conflict:

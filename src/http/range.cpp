@@ -82,7 +82,8 @@ std::vector<Slice> parse_range(std::string_view value, std::uint64_t size_bytes)
     else
       malformed = true;
   });
-  if (malformed || specs.empty()) return {};
+  // Of an empty body there is no part, and all of it is what a player that asks for everything wants.
+  if (malformed || specs.empty() || size_bytes == 0) return {};
   std::vector<Slice> slices;
   for (const auto& spec : specs)
     if (const auto slice = slice_of(spec, size_bytes)) slices.push_back(*slice);

@@ -111,6 +111,7 @@ struct Router::Impl {
   Node root;
   std::vector<Route> routes;
   std::vector<std::pair<std::string, Fallback>> fallbacks;  // the longest prefix first
+  std::vector<std::pair<std::string, FailureForm>> failure_forms;
   std::set<std::string> names;
 
   Task<> unmatched(Request& rq, Reply& rp, const std::string& allowed) const {
@@ -181,6 +182,18 @@ void Router::set_fallback(std::string prefix, Fallback fallback) {
   const auto shorter = [&](const auto& other) { return other.first.size() < prefix.size(); };
   const auto at = std::find_if(all.begin(), all.end(), shorter);
   all.emplace(at, std::move(prefix), std::move(fallback));
+}
+
+void Router::set_failure_form(std::string prefix, FailureForm form) {
+  impl_->failure_forms.emplace_back(std::move(prefix), std::move(form));
+}
+
+const Router::FailureForm* Router::failure_form(std::string_view path) const {
+  while (path.starts_with("//")) path.remove_prefix(1);
+  path = path.substr(0, path.find_first_of("?# "));
+  for (const auto& [prefix, form] : impl_->failure_forms)
+    if (is_below(path, prefix)) return &form;
+  return nullptr;
 }
 
 const std::vector<Route>& Router::routes() const { return impl_->routes; }

@@ -241,6 +241,12 @@ Task<> Session::answer_failure(const Failure& failure) {
   reply_.start(reply_.head_only);
   reply_.close = close;
   if (failure.retry_after_seconds != 0) rp.set("Retry-After", std::to_string(failure.retry_after_seconds));
+  std::string_view path = request_.head.target;
+  if (path.starts_with(settings_.base_path)) path.remove_prefix(settings_.base_path.size());
+  if (const auto* form = router_.failure_form(path)) {
+    co_await rp.send(failure.status, form->content_type, form->body(failure.slug, failure.message));
+    co_return;
+  }
   co_await rp.send(failure.status, "application/json",
                    error_json(failure.status, failure.slug, failure.message, request_.id));
 }

@@ -41,6 +41,9 @@ constexpr db::Stmt kInsert{"people.insert_user", R"(
     values ($1, $1, nullif($2, ''), $3, $4, $5, $6) returning id)"};
 constexpr db::Stmt kCreateDrive{"people.create_personal_drive", "select create_personal_drive($1, $2)"};
 
+constexpr db::Stmt kCreateCollections{"people.create_default_collections",
+                                      "select create_default_collections($1)"};
+
 constexpr db::Stmt kLock{"people.lock_user",
                          "select name from users where id = $1 and deleting_since is null for update"};
 constexpr db::Stmt kLockAdmins{"people.lock_admins", R"(
@@ -140,6 +143,7 @@ UserId insert_user(db::Tx& tx, const NewRow& row) {
     throw Error(Errc::conflict, "user_exists", "User already exists: " + row.name);
   }
   tx.one(kCreateDrive, id, row.quota_bytes);
+  tx.one(kCreateCollections, id);
   return id;
 }
 

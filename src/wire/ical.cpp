@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "content_line.hpp"
 #include "ical_scan.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/core/text.hpp"
@@ -16,75 +17,6 @@ namespace {
 
 bool is_large(std::string_view name) { return name == "ATTACH" || name == "IMAGE" || name == "PHOTO"; }
 
-/// One line, unfolded, into a property.
-class LineReader {
- public:
-  LineReader(std::string_view line, std::size_t number, const IcalLimits& limits)
-      : line_(line), number_(number), limits_(limits) {}
-
-  IcalProperty read() {
-    IcalProperty out;
-    out.name = name(":;");
-    if (line_.size() > limits_.line_bytes_max && !is_large(out.name)) bad(number_, "it is too long");
-    while (at_ < line_.size() && line_[at_] == ';') {
-      ++at_;
-      out.parameters.push_back(parameter());
-      if (out.parameters.size() > limits_.parameters_max) bad(number_, "it has too many parameters");
-    }
-    if (at_ == line_.size() || line_[at_] != ':') bad(number_, "there is no ':' behind the name");
-    out.value = line_.substr(at_ + 1);
-    return out;
-  }
-
- private:
-  std::string name(std::string_view ends) {
-    const std::size_t from = at_;
-    while (at_ < line_.size() && ends.find(line_[at_]) == std::string_view::npos) {
-      const auto c = static_cast<unsigned char>(line_[at_]);
-      if (c <= ' ' || c >= 0x7f || c == '"' || c == ',')
-        bad(number_, "a name holds a character that names cannot have");
-      if (++at_ - from > 255) bad(number_, "a name is too long");
-    }
-    if (at_ == from) bad(number_, "a name is missing");
-    return upper(line_.substr(from, at_ - from));
-  }
-
-  IcalParameter parameter() {
-    IcalParameter out;
-    out.name = name("=:;");
-    if (at_ == line_.size() || line_[at_] != '=') return out;
-    do {
-      ++at_;
-      out.values.push_back(parameter_value());
-    } while (at_ < line_.size() && line_[at_] == ',');
-    return out;
-  }
-
-  std::string parameter_value() {
-    if (at_ < line_.size() && line_[at_] == '"') {
-      const auto end = line_.find('"', at_ + 1);
-      if (end == std::string_view::npos) bad(number_, "a quote is not closed");
-      std::string out = decode_caret(line_.substr(at_ + 1, end - at_ - 1));
-      at_ = end + 1;
-      // Behind the closing quote some writers go on; that text belongs to the value.
-      const auto rest = line_.find_first_of(",;:", at_);
-      if (rest == std::string_view::npos) bad(number_, "there is no ':' behind the parameters");
-      out += line_.substr(at_, rest - at_);
-      at_ = rest;
-      return out;
-    }
-    const auto end = std::min(line_.find_first_of(",;:", at_), line_.size());
-    std::string out = decode_caret(line_.substr(at_, end - at_));
-    at_ = end;
-    return out;
-  }
-
-  std::string_view line_;
-  std::size_t number_;
-  const IcalLimits& limits_;
-  std::size_t at_ = 0;
-};
-
 class Reader {
  public:
   Reader(std::string_view text, const IcalLimits& limits) : lines_(text), limits_(limits) {}
@@ -94,7 +26,7 @@ class Reader {
       if (line->empty()) continue;
       if (const char* why = text_fault(*line)) bad(lines_.number(), why);
       if (++count_ > limits_.lines_max) bad(lines_.number(), "there are too many lines");
-      IcalProperty property = LineReader(*line, lines_.number(), limits_).read();
+      IcalProperty property = property_of(*line);
       if (property.name == "BEGIN") {
         begin(upper(text::trim(property.value)));
       } else if (property.name == "END") {
@@ -110,6 +42,13 @@ class Reader {
   }
 
  private:
+  IcalProperty property_of(std::string_view line) {
+    ContentLine read;
+    if (const char* why = read_content_line(line, {limits_.parameters_max}, read)) bad(lines_.number(), why);
+    if (line.size() > limits_.line_bytes_max && !is_large(read.name)) bad(lines_.number(), "it is too long");
+    return {std::move(read.name), std::move(read.parameters), std::string(read.value)};
+  }
+
   void begin(std::string name) {
     if (name.empty() || name.size() > 255) bad(lines_.number(), "BEGIN without a name");
     if (open_.empty() && name != "VCALENDAR") bad(lines_.number(), "this is no VCALENDAR");

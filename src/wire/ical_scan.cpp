@@ -45,6 +45,27 @@ std::optional<std::string_view> LogicalLines::next() {
   return unfolded_;
 }
 
+std::optional<std::string_view> LogicalLines::next_of_card(bool keeps_blank) {
+  const auto first = next_physical();
+  if (!first) return first;
+  const std::size_t begins = number_;
+  const auto head = first->substr(0, std::min<std::size_t>(first->find(':'), 256));
+  if (text::lower(head).find("quoted-printable") != std::string::npos) {
+    unfolded_.assign(*first);
+    while (unfolded_.ends_with('=') && !rest_.empty()) {
+      unfolded_.pop_back();
+      unfolded_ += *next_physical();
+    }
+  } else {
+    const auto folded = [&] { return !rest_.empty() && (rest_[0] == ' ' || rest_[0] == '\t'); };
+    if (!folded()) return first;
+    unfolded_.assign(*first);
+    while (folded()) unfolded_ += next_physical()->substr(keeps_blank ? 0 : 1);
+  }
+  number_ = begins;
+  return unfolded_;
+}
+
 std::string upper(std::string_view s) {
   std::string out(s);
   for (char& c : out)

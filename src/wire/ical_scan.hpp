@@ -22,8 +22,13 @@ class LogicalLines {
   explicit LogicalLines(std::string_view text) : rest_(text) {}
 
   std::optional<std::string_view> next();
-  /// As next(), but the next line only, however it begins; for quoted-printable, which folds in another way.
+  /// As next(), by the ways of vCard: quoted-printable goes on behind a "=" at the end of a line, whatever
+  /// comes next (vCard 2.1 §2.1.3), and before 3.0 the blank of a fold belongs to the text (`keeps_blank`).
+  std::optional<std::string_view> next_of_card(bool keeps_blank);
+  /// The next line only, however it begins.
   std::optional<std::string_view> next_physical();
+  /// What is left, to look ahead in.
+  std::string_view rest() const { return rest_; }
   /// Where the last one begins, from 1.
   std::size_t number() const { return number_; }
 

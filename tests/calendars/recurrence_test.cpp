@@ -133,6 +133,35 @@ TEST(Recurrence, FarWindowsAndEmptyRulesEnd) {
   EXPECT_TRUE(rule_of("FREQ=MINUTELY;BYMONTH=2;BYMONTHDAY=29").has_a_day());
 }
 
+// Legal, small, and each worth hours or gigabytes to whom it is taken at its word.
+TEST(Recurrence, NoRuleCostsMoreThanItsSteps) {
+  const auto up_to = [](int last) {
+    std::string list = "0";
+    for (int i = 1; i <= last; ++i) list += "," + std::to_string(i);
+    return list;
+  };
+  const std::string every_second =
+      ";BYHOUR=" + up_to(23) + ";BYMINUTE=" + up_to(59) + ";BYSECOND=" + up_to(59);
+  std::string year_days = "1,-1", days = "MO";
+  for (int i = 2; i <= 366; ++i) year_days += "," + std::to_string(i) + "," + std::to_string(-i);
+  for (int i = 0; i < 900; ++i) days += ",53SU";
+  for (const std::string& text :
+       {"FREQ=YEARLY;BYDAY=MO,TU,WE,TH,FR,SA,SU" + every_second,
+        "FREQ=YEARLY;BYDAY=MO;BYSETPOS=1" + every_second,
+        "FREQ=HOURLY;BYSETPOS=-366;BYMINUTE=" + up_to(59) + ";BYSECOND=" + up_to(59),
+        "FREQ=YEARLY;BYMONTH=2;BYYEARDAY=" + year_days + ";BYSETPOS=300;BYDAY=" + days,
+        "FREQ=MONTHLY;BYMONTH=2;BYSETPOS=300;BYYEARDAY=" + year_days + ";BYDAY=" + days}) {
+    const Rule rule = rule_of(text);
+    RuleIterator each(rule, at("20260101T100000"), 20'000);
+    std::size_t found = 0;
+    while (each.next(INT64_MAX)) ++found;
+    EXPECT_TRUE(each.used_up()) << text.substr(0, 80);
+    EXPECT_LE(found, 20'000u);
+  }
+  EXPECT_EQ(instances("FREQ=DAILY" + every_second, "20260101T235959", 3),
+            (Times{"20260101T235959", "20260102T000000", "20260102T000001"}));
+}
+
 TEST(Recurrence, LastOfACount) {
   EXPECT_EQ(last_of_counted(rule_of("FREQ=WEEKLY;COUNT=8"), at("20260302T093000")), at("20260420T093000"));
   EXPECT_EQ(last_of_counted(rule_of("FREQ=MONTHLY;COUNT=5"), at("20260131T090000")), at("20260831T090000"));

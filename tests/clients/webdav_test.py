@@ -1,8 +1,11 @@
-"""Programs that people use, against the real server over WebDAV: each suite of litmus, cadaver, rclone, davfs2."""
+"""Programs that people use, against the real server over WebDAV: each suite of litmus, cadaver, curl, rclone (also as a
+mount), davfs2, GNOME's gio, the npm client, wget, and all of it behind nginx with TLS and a path of its own."""
 import hashlib
 import os
 import re
 import shutil
+import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -127,13 +130,14 @@ class Cadaver(Scratch):
         said = done.stdout + done.stderr
         self.assertNotIn("failed", said)
         self.assertNotIn("Could not", said)
+        self.assertNotIn("does not support", said)
         return said
 
     def test_a_session(self):
         self.write("one.txt", b"from cadaver\n")
         said = self.cadaver(
             "mkcol cadaver", "cd cadaver", "put one.txt", "ls", "lock one.txt", "discover one.txt", "unlock one.txt",
-            "propset one.txt colour blue", "propget one.txt colour", "propdel one.txt colour", "copy one.txt two.txt",
+            "chexec + one.txt", "propset one.txt colour blue", "propget one.txt colour", "propdel one.txt colour", "copy one.txt two.txt",
             "move two.txt three.txt", "get three.txt back.txt", "delete one.txt", "delete three.txt",
             "cd ..", "rmcol cadaver")
         self.assertIn("blue", said)
@@ -219,8 +223,46 @@ class Rclone(Scratch):
         self.rclone("copyto", "owncloud:s/streamed", "owncloud:s/copy")
         self.rclone("moveto", "owncloud:s/copy", "owncloud:s/moved")
         self.assertEqual("through a pipe", self.rclone("cat", "owncloud:s/moved").stdout)
+        self.rclone("touch", "--timestamp", "2017-07-14T02:40:00", "owncloud:s/touched")
+        self.assertIn("2017-07-14 02:40:00", self.rclone("lsl", "owncloud:s/touched").stdout)
+        self.assertEqual(hashlib.sha1(b"through a pipe").hexdigest(),
+                         self.rclone("hashsum", "SHA1", "--download", "owncloud:s/moved").stdout.split()[0])
+        self.rclone("move", "owncloud:s/é", os.path.join(self.here, "taken"))
+        self.assertEqual(["ü.bin"], os.listdir(os.path.join(self.here, "taken")))
+        self.assertNotIn("ü", self.rclone("lsf", "-R", "owncloud:s").stdout)
         self.assertIn("Used", self.rclone("about", "owncloud:").stdout)
         self.rclone("purge", "owncloud:s")
+
+    def test_a_mount(self):
+        if not os.access("/dev/fuse", os.W_OK):
+            self.skipTest("a mount needs /dev/fuse")
+        there, source = os.path.join(self.here, "mnt"), os.path.join(self.here, "tree")
+        os.mkdir(there)
+        some_of_usr_share_doc(source, 1000 if FULL else 60)
+        command = ["rclone", "--config", os.path.join(self.here, "rclone.conf"), "mount", "owncloud:", there,
+                   "--cache-dir", self.here,
+                   "--vfs-cache-mode", "writes", "--vfs-write-back", "1s", "--dir-cache-time", "0s"]
+        with open(os.path.join(self.here, "mount.log"), "wb") as log:
+            mount = subprocess.Popen(command, stdout=log, stderr=log)
+        try:
+            while not os.path.ismount(there):
+                self.assertIsNone(mount.poll(), "rclone did not mount")
+                time.sleep(0.05)
+            copied = run("cp", "-r", "--preserve=timestamps", source, there + "/mounted")  # it knows no owners and modes
+            self.assertEqual(0, copied.returncode, copied.stderr)
+            self.assertEqual("", run("diff", "-r", source, there + "/mounted").stdout)
+            while self.rclone("check", source, "owncloud:mounted", fine=False).returncode:  # it uploads behind our back
+                self.assertIsNone(mount.poll(), "rclone has ended")
+                time.sleep(0.5)
+            os.rename(there + "/mounted", there + "/renamed é")
+            self.assertEqual(digests(source), digests(there + "/renamed é"))
+            shutil.rmtree(there + "/renamed é")
+            self.assertNotIn("renamed é", os.listdir(there))
+        finally:
+            run("fusermount3", "-u", "-z", there)
+            mount.send_signal(signal.SIGTERM)
+            mount.wait(SECONDS)
+        self.assertEqual(404, ask("GET", "renamed%20%C3%A9/")[0])
 
 
 class Davfs(Scratch):
@@ -261,7 +303,7 @@ class Davfs(Scratch):
         with open(f"{here}/davfs/gone", "w", encoding="utf-8") as f:
             f.write("x")
         os.remove(f"{here}/davfs/gone")
-        big = os.urandom(8 << 20)
+        big = os.urandom((100 if FULL else 8) << 20)
         with open(f"{here}/davfs/big", "wb") as f:
             f.write(big)
         self.assertEqual(["a b.txt", "big", "late"], sorted(os.listdir(f"{here}/davfs")))
@@ -274,6 +316,157 @@ class Davfs(Scratch):
         self.assertEqual(hashlib.sha256(big).hexdigest(), hashlib.sha256(done.stdout).hexdigest())
         lost = [name for _, _, names in os.walk(f"{self.here}/cache") for name in names if "lost" in name]
         self.assertEqual([], lost)
+
+
+class Gio(Scratch):
+    """GNOME's files, without a desktop: a session bus of its own, on which gvfs starts by itself."""
+    SCRIPT = r"""
+set -e
+dav=dav://ada@$1/webdav
+printf '%s\n' "$2" | gio mount "$dav/" >/dev/null
+gio mkdir "$dav/gio"
+gio copy source.txt "$dav/gio/"
+gio copy source.txt "$dav/gio/a b é.txt"
+gio copy "$dav/gio/source.txt" "$dav/gio/second"
+gio rename "$dav/gio/second" "third é" >/dev/null
+gio move "$dav/gio/source.txt" "$dav/gio/moved"
+echo saved | gio save "$dav/gio/a b é.txt"
+gio copy large.bin "$dav/gio/"
+gio copy "$dav/gio/large.bin" back.bin
+gio list "$dav/gio"
+gio cat "$dav/gio/a b é.txt"
+gio info -f "$dav/" | grep filesystem::free
+gio remove "$dav/gio/moved"
+gio list "$dav/gio" | grep -c . | sed 's/^/left /'
+for name in $(gio list "$dav/gio" | grep -v ' '); do gio remove "$dav/gio/$name"; done
+gio mount -u "$dav/"
+"""
+
+    def test_a_session(self):
+        content = os.urandom(3 << 20)
+        self.write("source.txt", b"from gio\n")
+        self.write("large.bin", content)
+        script = self.write("script", self.SCRIPT.encode())
+        done = run("dbus-run-session", "--", "bash", script, welkin.address, PASSWORD, cwd=self.here,
+                   env={"HOME": self.here, "XDG_RUNTIME_DIR": self.here, "GVFS_DISABLE_FUSE": "1"})
+        self.assertEqual(0, done.returncode, done.stdout + done.stderr)
+        self.assertEqual(["a b é.txt", "large.bin", "moved", "third é"], sorted(done.stdout.split("\n")[:4]))
+        self.assertIn("saved", done.stdout)
+        self.assertRegex(done.stdout, r"filesystem::free: [1-9]")
+        self.assertIn("left 3", done.stdout)
+        with open(os.path.join(self.here, "back.bin"), "rb") as f:
+            self.assertEqual(hashlib.sha256(content).hexdigest(), hashlib.sha256(f.read()).hexdigest())
+        self.assertEqual((200, "saved\n"), ask("GET", "gio/a%20b%20%C3%A9.txt"))
+        self.assertEqual((200, "from gio\n"), ask("GET", "gio/third%20%C3%A9"))
+        self.assertEqual(404, ask("GET", "gio/large.bin")[0])
+
+
+class Npm(unittest.TestCase):
+    def test_the_client_of_many_programs(self):
+        done = run("node", os.path.join(here, "npm_webdav.mjs"), url(), NAME, PASSWORD)
+        self.assertEqual(0, done.returncode, done.stdout + done.stderr)
+        self.assertIn("fine", done.stdout)
+
+
+class Wget(Scratch):
+    def test_follows_the_pages_of_folders(self):
+        self.assertEqual(201, ask("MKCOL", "wget")[0])
+        self.assertEqual(201, ask("MKCOL", "wget/in%20side")[0])
+        for name in ("a%20b", "in%20side/100%25", "in%20side/%3Cscript%3E"):
+            self.assertEqual(201, ask("PUT", "wget/" + name, "-d", name)[0])
+        done = run("wget", "-q", "-r", "-np", "-nH", "--restrict-file-names=nocontrol", "--auth-no-challenge",
+                   f"--user={NAME}", f"--password={PASSWORD}", "--header=Accept: text/html", url("wget/"), cwd=self.here)
+        self.assertEqual(0, done.returncode, done.stderr)
+        found = sorted(os.path.relpath(os.path.join(f, n), self.here) for f, _, names in os.walk(self.here)
+                       for n in names if not n.startswith("index.html"))  # wget's copies of the pages
+        self.assertEqual(["webdav/wget/a b", "webdav/wget/in side/100%", "webdav/wget/in side/<script>"], found)
+
+
+class BehindNginx(Scratch):
+    """TLS and another path in front, which the server knows by its base URL; Destination and If name that address."""
+
+    def setUp(self):
+        super().setUp()
+        if not shutil.which("nginx"):
+            self.skipTest("nginx is not installed")
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            self.port = s.getsockname()[1]
+        self.top = f"https://localhost:{self.port}/cloud/webdav/"
+        self.welkin = Welkin(WELKIN_BASE_URL=f"https://localhost:{self.port}/cloud", WELKIN_TRUSTED_PROXIES="127.0.0.1")
+        self.addCleanup(self.welkin.close)
+        self.assertEqual(0, self.welkin.user_add(NAME, password=PASSWORD).returncode)
+        self.welkin.start()
+        self.addCleanup(self.welkin.stop)
+        made = run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+                   "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", "key.pem", "-out", "cert.pem",
+                   cwd=self.here)
+        self.assertEqual(0, made.returncode, made.stderr)
+        temp = " ".join(f"{kind}_temp_path {self.here}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+        conf = self.write("nginx.conf", f"""
+daemon off; worker_processes 1; pid {self.here}/nginx.pid; error_log {self.here}/nginx.log;
+{"user root;" if os.geteuid() == 0 else ""}
+events {{ worker_connections 64; }}
+http {{
+  access_log off; {temp}
+  server {{
+    listen 127.0.0.1:{self.port} ssl; ssl_certificate cert.pem; ssl_certificate_key key.pem; client_max_body_size 0;
+    location /cloud/ {{
+      proxy_pass http://{self.welkin.address}; proxy_set_header Host $host; proxy_http_version 1.1;
+      proxy_set_header X-Forwarded-Proto https; proxy_set_header X-Forwarded-For $remote_addr; proxy_request_buffering off;
+    }}
+  }}
+}}
+""".encode())
+        nginx = subprocess.Popen(["nginx", "-p", self.here, "-c", conf], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(nginx.wait, SECONDS)
+        self.addCleanup(nginx.terminate)
+        while True:
+            self.assertIsNone(nginx.poll(), "nginx did not start")
+            with socket.socket() as s:
+                if s.connect_ex(("127.0.0.1", self.port)) == 0:
+                    return
+            time.sleep(0.05)
+
+    def ask(self, method, path, *words):
+        done = run("curl", "-s", "--cacert", f"{self.here}/cert.pem", "-D", "-", "-o", f"{self.here}/body", "-w", "\n%{http_code}",
+                   "-u", f"{NAME}:{PASSWORD}", "-X", method, self.top + path, *words)
+        head, status = done.stdout.rsplit("\n", 1)
+        return int(status), head
+
+    def test_addresses_are_those_of_the_outside(self):
+        self.assertEqual(201, self.ask("MKCOL", "t")[0])
+        self.assertEqual(201, self.ask("PUT", "t/a", "-d", "hello")[0])
+        to = [self.top + "t/1", "/cloud/webdav/t/2", self.top.replace("https", "http") + "t/3",
+              f"https://localhost/cloud/webdav/t/4", f"https://LOCALHOST:{self.port}/cloud/webdav/t/5"]
+        for destination in to:
+            status, head = self.ask("COPY", "t/a", "-H", "Destination: " + destination)
+            self.assertEqual(201, status, destination)
+            self.assertIn("Location: /cloud/webdav/t/", head)
+        for destination, wanted in (("https://other.example/cloud/webdav/t/x", 502), ("", 400), (self.top + "t/x?x=1", 400),
+                                    ("/webdav/t/x", 403), ("/cloud/else/x", 403), (self.top + "t/%2e%2e/x", 400),
+                                    (self.top + "t/a", 403), (self.top + "no/x", 409)):
+            self.assertEqual(wanted, self.ask("COPY", "t/a", "-H", "Destination: " + destination if destination
+                                              else "Destination;")[0], destination)
+        status, head = self.ask("PROPFIND", "t", "-H", "Depth: 0")
+        self.assertEqual(207, status)
+        self.assertIn("Content-Location: /cloud/webdav/t/", head)
+        self.assertNotIn("Location: http:", head)
+        status, head = self.ask("LOCK", "t/a", "-d", Curl.LOCK)
+        self.assertEqual(200, status)
+        token = re.search(r"Lock-Token: (<[^>]+>)", head).group(1)
+        for tag in ("", f"<{self.top}t/a> ", "</cloud/webdav/t/a> ", f"<http://localhost/cloud/webdav/t/a> "):
+            self.assertEqual(204, self.ask("PUT", "t/a", "-d", "x", "-H", f"If: {tag}({token})")[0], tag)
+        self.assertEqual(412, self.ask("PUT", "t/a", "-d", "x", "-H", f"If: <{self.top}t/1> ({token})")[0])
+
+    def test_litmus(self):
+        for name, count in (("basic", 16), ("copymove", 13), ("locks", 41)):
+            done = run("litmus", "-k", self.top, NAME, PASSWORD, cwd=self.here,
+                       env={"TESTS": name, "TEST_COLOUR": "0", "SSL_CERT_FILE": f"{self.here}/cert.pem"})
+            said = done.stdout.replace("\r", "\n")
+            if "certificate" in said and "passed" not in said:
+                self.fail("litmus does not take the certificate: " + said)
+            self.assertIn(f"of {count} tests run: {count} passed, 0 failed. 100.0%", said)
 
 
 if __name__ == "__main__":

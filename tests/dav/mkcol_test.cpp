@@ -41,6 +41,29 @@ TEST_F(DavMkcol, MakesNothingWhenAPropertyIsRefused) {
   EXPECT_EQ(propfind("/webdav/area/new", "0").http.status, 404);
 }
 
+// Folder and properties are one change: what has no room leaves no folder, not even in the trash.
+TEST_F(DavMkcol, IsOneChange) {
+  const auto poor = server.user(server.fresh("poor"), false, 1000);
+  auto client = server.as(poor);
+  const auto ask = [&](std::size_t bytes) {
+    return client.send("MKCOL", "/webdav/new", {{"Content-Type", "application/xml"}},
+                       "<D:mkcol xmlns:D='DAV:'><D:set><D:prop><x xmlns='urn:x'>" + std::string(bytes, 'x') +
+                           "</x>" + kType + "</D:prop></D:set></D:mkcol>");
+  };
+  const auto drive = " from drives d where owner_id = " + std::to_string(poor.id.value);
+  const auto nodes = "select count(*) from nodes where drive_id = (select id" + drive + ")";
+  const auto before = server.number(nodes);
+  const auto refused = ask(2000);
+  EXPECT_EQ(refused.status, 507) << refused.body;
+  EXPECT_NE(refused.body.find("<D:quota-not-exceeded/>"), std::string::npos) << refused.body;
+  EXPECT_EQ(server.number(nodes), before);
+  EXPECT_EQ(server.number("select count(*) from trash where drive_id = (select id" + drive + ")"), 0);
+  EXPECT_EQ(ask(100).status, 201);
+  const auto dated = mkcol("/webdav/area/dated", "<D:creationdate>2017-07-14T02:40:00Z</D:creationdate>");
+  EXPECT_EQ(dated.status, 201);
+  EXPECT_EQ(propfind("/webdav/area/dated", "0").responses.at(0).text("creationdate"), "2017-07-14T02:40:00Z");
+}
+
 TEST_F(DavMkcol, RefusesOtherBodies) {
   EXPECT_EQ(mkcol("/webdav/area/new", kType, "text/plain").status, 415);
   EXPECT_EQ(dav.send("MKCOL", "/webdav/area/new", {}, "x").status, 415);

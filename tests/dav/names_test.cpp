@@ -41,6 +41,32 @@ TEST_F(DavNames, ComeBackAsTheyWereGiven) {
   EXPECT_EQ(get(b + "/a+b"), "a+b");
 }
 
+// Where Windows has to be able to open everything, what it could not open is not made. What is there stays.
+TEST(DavWindowsNames, AreKeptFreeOfWhatWindowsCannotOpen) {
+  TestServer server([](Config& config) { config.windows_names = true; });
+  const auto alice = server.user("alice");
+  auto dav = server.as(alice);
+  const auto home = server.home(alice);
+  server.file(alice, home, "plain", "x");
+  server.file(alice, home, "old", "x");
+  server.sql("update nodes set name = 'o:ld' where name = 'old'");
+  for (const std::string name :
+       {"CON", "con.txt", "LPT9.tar.gz", "a:b", "x.", "x ", " x", "a<b", "a?", "a*", "a|b", "a\"b"}) {
+    const auto url = "/webdav/" + text::percent_encode(name);
+    EXPECT_EQ(dav.send("PUT", url, {}, "x").status, 400) << name;
+    EXPECT_EQ(dav.send("MKCOL", url).status, 400) << name;
+    EXPECT_EQ(dav.send("LOCK", url, {}, DavFixture::kLockInfo).status, 400) << name;
+    EXPECT_EQ(dav.send("COPY", "/webdav/plain", {{"Destination", url}}).status, 400) << name;
+    EXPECT_EQ(dav.send("MOVE", "/webdav/plain", {{"Destination", url}}).status, 400) << name;
+    EXPECT_EQ(dav.get(url).status, 404) << name;
+  }
+  for (const std::string name : {"CONSOLE", "com0", "COM10", "x.y", ".x", "a b", "nul-", "\xC3\xA9"})
+    EXPECT_EQ(dav.send("PUT", "/webdav/" + text::percent_encode(name), {}, "x").status, 201) << name;
+  EXPECT_EQ(dav.get("/webdav/o%3Ald").body, "x");
+  EXPECT_EQ(dav.send("PUT", "/webdav/o%3Ald", {}, "y").status, 204);
+  EXPECT_EQ(dav.send("MOVE", "/webdav/o%3Ald", {{"Destination", "/webdav/new"}}).status, 201);
+}
+
 TEST_F(DavNames, AreOneInBothForms) {
   EXPECT_EQ(put(b + "/caf%C3%A9", "1"), 201);
   EXPECT_EQ(get(b + "/cafe%CC%81"), "1");

@@ -1,5 +1,6 @@
 #include "dav/dav_client.hpp"
 #include "welkin/files/locks.hpp"
+#include "welkin/files/trash.hpp"
 
 namespace welkin::tests {
 namespace {
@@ -182,6 +183,50 @@ TEST_F(DavProppatch, IsBounded) {
     EXPECT_TRUE(status == 200 || status == 507) << status;
   }
   EXPECT_EQ(stored, 4);
+}
+
+// Properties take room like everything else, in every way a node can come and go.
+TEST_F(DavProppatch, CountsInTheQuota) {
+  const auto poor = server.user(server.fresh("poor"), false, 100'000);
+  auto client = server.as(poor);
+  const auto drive = " from drives d where owner_id = " + std::to_string(poor.id.value);
+  const auto used = [&] { return server.number("select used_bytes" + drive); };
+  const auto stored = [&] {
+    return server.number(
+        "select ((select coalesce(sum(size), 0) from nodes n where n.drive_id = d.id and kind = 1)"
+        " + (select coalesce(sum(octet_length(ns) + octet_length(p.name) + octet_length(value)), 0)"
+        " from node_properties p join nodes n on n.id = p.node_id where n.drive_id = d.id))::bigint" +
+        drive);
+  };
+  server.file(poor, server.folder(poor, server.home(poor), "f"), "x", "hello");
+  const auto patch = [&](const std::string& path, const std::string& name, std::size_t bytes) {
+    return dav_answer(client.send("PROPPATCH", path, {},
+                                  "<D:propertyupdate xmlns:D=\"DAV:\">" +
+                                      (bytes == 0 ? remove('<' + name + " xmlns='urn:x'/>")
+                                                  : set('<' + name + " xmlns='urn:x'>" +
+                                                        std::string(bytes, 'x') + "</" + name + '>')) +
+                                      "</D:propertyupdate>"))
+        .responses.at(0)
+        .status_of("{urn:x}" + name);
+  };
+  EXPECT_EQ(patch("/webdav/f/x", "a", 40'000), 200);
+  EXPECT_GT(used(), 40'000);
+  EXPECT_EQ(used(), stored());
+  EXPECT_EQ(patch("/webdav/f/x", "b", 60'000), 507) << "the quota is 100,000";
+  EXPECT_EQ(patch("/webdav/f", "b", 60'000), 507) << "of folders, too";
+  EXPECT_EQ(used(), stored());
+  EXPECT_EQ(patch("/webdav/f/x", "a", 10'000), 200) << "less than before";
+  EXPECT_EQ(used(), stored());
+  EXPECT_EQ(client.send("COPY", "/webdav/f", {{"Destination", "/webdav/g"}}).status, 201);
+  EXPECT_GT(used(), 20'000);
+  EXPECT_EQ(used(), stored());
+  EXPECT_EQ(patch("/webdav/f/x", "a", 0), 200);
+  EXPECT_EQ(used(), stored());
+  const auto g = NodeId{server.number("select id from nodes where name = 'g' and parent_id = " +
+                                      std::to_string(server.home(poor).value))};
+  run(server.files->trash_bin().destroy(poor.caller, g));
+  EXPECT_EQ(used(), 5);
+  EXPECT_EQ(used(), stored());
 }
 
 TEST_F(DavProppatch, AnswersMinimallyWhenAsked) {

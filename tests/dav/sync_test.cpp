@@ -139,7 +139,8 @@ TEST_F(DavSync, TokensCountInTheIfHeader) {
   const HeaderList unchanged = {{"If", "</webdav/area/> (<" + token + ">)"}};
   EXPECT_EQ(dav.send("PUT", "/webdav/area/x", unchanged, "1").status, 201);
   EXPECT_EQ(dav.send("PUT", "/webdav/area/x", unchanged, "2").status, 412);
-  EXPECT_EQ(dav.send("PUT", "/webdav/area/x", {{"If", "</webdav/area/> (Not <" + token + ">)"}}, "3").status, 204);
+  EXPECT_EQ(dav.send("PUT", "/webdav/area/x", {{"If", "</webdav/area/> (Not <" + token + ">)"}}, "3").status,
+            204);
   EXPECT_EQ(dav.get("/webdav/area/x").body, "3");
 }
 

@@ -22,7 +22,9 @@ constexpr db::Stmt kWrongSums{"test.wrong_sums", R"(
 constexpr db::Stmt kMiscounted{"test.miscounted", R"(
   select coalesce(sum(abs(d.used_bytes
     - (select coalesce(sum(n.size), 0) from nodes n where n.drive_id = d.id and n.kind = 1)
-    - (select coalesce(sum(v.size), 0) from versions v join nodes n on n.id = v.node_id where n.drive_id = d.id))), 0)::bigint
+    - (select coalesce(sum(v.size), 0) from versions v join nodes n on n.id = v.node_id where n.drive_id = d.id)
+    - (select coalesce(sum(octet_length(p.ns) + octet_length(p.name) + octet_length(p.value)), 0)
+         from node_properties p join nodes n on n.id = p.node_id where n.drive_id = d.id))), 0)::bigint
   from drives d)"};
 
 class StringSink final : public ByteSink {

@@ -59,6 +59,7 @@ struct Trees : ::testing::Test {
   void property(NodeId node) {
     room.sql("insert into node_properties values (" + std::to_string(node.value) +
              ", 'urn:x', 'colour', '<c/>'); update nodes set flags = flags | 4 where id = " +
+             std::to_string(node.value) + "; select recount_drive(drive_id) from nodes where id = " +
              std::to_string(node.value));
   }
   void expect_sound() {

@@ -22,7 +22,7 @@ FENCED = [
 ]
 # What knowledge may take from wire: the two formats it stores. XML, JSON and the rest belong to protocols.
 WIRE_FOR_KNOWLEDGE = re.compile(r"welkin/wire/(ical|vcard)(_[a-z]+)?\.hpp")
-KNOWLEDGE = {"people", "files", "calendars", "contacts", "media"}
+KNOWLEDGE = {"people", "files", "collections", "calendars", "contacts", "media"}
 # Headers a door may take from outside the standard library.
 DOOR_ALLOWED = re.compile(r"boost/asio/(awaitable|io_context)\.hpp|nlohmann/json_fwd\.hpp|fmt/core\.h")
 STANDARD = re.compile(r"[a-z_0-9]+|sys/[a-z_]+\.h|(unistd|fcntl|errno|signal|poll|netdb|pwd|grp|syslog|dirent)\.h|"

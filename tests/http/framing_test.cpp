@@ -72,7 +72,7 @@ std::vector<Abuse> request_lines() {
       {"method of 33 letters", line(std::string(33, 'A') + " /hello HTTP/1.1"), 400},
       {"unknown method", line("BREW /hello HTTP/1.1"), 501},
       {"lower-case method", line("get /hello HTTP/1.1"), 501},
-      {"TRACE", line("TRACE /hello HTTP/1.1"), 501},
+      {"TRACE", line("TRACE /hello HTTP/1.1"), 405},
       {"CONNECT", line("CONNECT a.example:443 HTTP/1.1"), 501},
       {"CONNECT to a path", line("CONNECT /hello HTTP/1.1"), 501},
       {"target without a slash", line("GET hello HTTP/1.1"), 400},

@@ -84,7 +84,8 @@ TestServer::TestServer(const std::function<void(Config&)>& adjust)
   files = std::make_unique<files::Files>(*db, *store, config, clock);
   rest::mount(router, {*people, *files, ids, config, clock},
               [this]() -> Task<std::string> { co_return missing; });
-  dav::mount(router, {*people, *files, config, clock});
+  collections = std::make_unique<collections::Collections>(*db);
+  dav::mount(router, {*people, *files, *collections, config, clock});
 
   io_ = std::make_unique<http::IoThreads>(kIoThreads);
   for (std::size_t i = 0; i < io_->size(); ++i) {

@@ -64,6 +64,9 @@ struct Config {
   unsigned scrub_mib_per_second = 20;         // 0: off
   unsigned scrub_days = 30;                   // a chunk is read again after this many
 
+  // names
+  bool windows_names = false;                 // refuse new names that Windows cannot open
+
   // observing
   std::string log_level = "info";             // debug | info | warn | error
   std::string log_format = "text";            // text | json

@@ -1,4 +1,5 @@
 #pragma once
+#include "welkin/collections/collections.hpp"
 #include "welkin/core/config.hpp"
 #include "welkin/files/files.hpp"
 #include "welkin/http/router.hpp"
@@ -9,6 +10,7 @@ namespace welkin::dav {
 struct Services {
   people::People& people;
   files::Files& files;
+  collections::Collections& collections;
   const Config& config;
   const Clock& clock;
 };

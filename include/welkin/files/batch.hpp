@@ -44,7 +44,8 @@ class Batches {
   static constexpr std::int32_t kItemsMax = 1'000, kAllItemsMax = 10'000;
 
   /// @param nodes_max  of one copy, and of one move to another drive
-  Batches(db::Db& db, Trash& trash, std::int32_t nodes_max) : db_(db), trash_(trash), nodes_max_(nodes_max) {}
+  Batches(db::Db& db, Trash& trash, std::int32_t nodes_max, bool windows_names)
+      : db_(db), trash_(trash), nodes_max_(nodes_max), windows_names_(windows_names) {}
 
   /// In one transaction, in order; an item that is refused does not hinder the others. Restoring and deleting
   /// work as in trash.hpp. What came of the items is looked at afterwards, a few at a time, so that the drive
@@ -58,6 +59,7 @@ class Batches {
   db::Db& db_;
   Trash& trash_;
   std::int32_t nodes_max_;
+  bool windows_names_;
 };
 
 }  // namespace welkin::files

@@ -100,6 +100,9 @@ struct Opened {
 /// @return the NFC form. @throws Error invalid `bad_name`, its text "Invalid folder name '<x>': ..." or "...
 /// file name ..."
 std::string require_name(std::string_view name, Kind kind);
+/// The same for a name that is to be made. `windows_names`: nothing that Windows could not open: no
+/// `<>:"|?*`, no blank or dot at an end, no device such as CON or LPT1.txt (Config::windows_names).
+std::string require_new_name(std::string_view name, Kind kind, bool windows_names);
 inline constexpr std::string_view kUnknownMimeType = "application/octet-stream";
 /// From the client's type when it is specific, else from the first bytes, else from the extension, else
 /// octet-stream.
@@ -203,7 +206,11 @@ class Files {
     std::optional<NodeId> parent;
     std::optional<std::string> name;
     bool replace = false;  // true: what has the name goes to the trash, in the same transaction
-    Expect expect;         // of what moves
+    // For programs that save under another name and rename: a file the caller has just made, when it comes to
+    // the name of a file (with `replace`) or of one he has deleted within the last minute, becomes the next
+    // content of that one, which keeps its id, shares, properties and versions.
+    bool succeed = false;
+    Expect expect;  // of what moves
     std::vector<db::Uuid> lock_tokens;
   };
   Task<Placed> move(Caller caller, NodeId id, Move to);

@@ -51,6 +51,10 @@ class Properties {
   /// @throws Error not_found, forbidden, locked, precondition_failed; quota_exceeded `too_many_properties`
   Task<> patch(Caller caller, NodeId node, PropertyPatch patch);
 
+  /// A new folder with properties from its start: both or neither. @throws Error as Files::create_folder and
+  /// `patch`
+  Task<Node> create_folder(Caller caller, NodeId parent, std::string name, PropertyPatch patch);
+
  private:
   std::shared_ptr<UploadRoom> room_;
 };

@@ -30,6 +30,7 @@ enum class Method : std::uint8_t {
   search,
   acl,
   bind,
+  trace,  // never served: it would give back what a proxy has added
   other,
 };
 std::string_view to_string(Method m);
@@ -54,6 +55,7 @@ enum class Status : std::uint16_t {
   forbidden = 403,
   not_found = 404,
   method_not_allowed = 405,
+  not_acceptable = 406,
   request_timeout = 408,
   conflict = 409,
   gone = 410,

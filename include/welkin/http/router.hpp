@@ -63,6 +63,16 @@ class Router {
   using Fallback = std::function<Task<>(Request&, Reply&, const std::string& allowed)>;
   void set_fallback(std::string prefix, Fallback fallback);
 
+  /// How errors below `prefix` are told that no route could tell: a target that cannot be decoded, an unknown
+  /// method. Everywhere else they are JSON.
+  struct FailureForm {
+    std::string content_type;
+    std::function<std::string(std::string_view slug, std::string_view message)> body;
+  };
+  void set_failure_form(std::string prefix, FailureForm form);
+  /// @param path  as it was sent, below the base path; need not be decodable
+  const FailureForm* failure_form(std::string_view path) const;
+
   const std::vector<Route>& routes() const;
 
   /// Finds and runs the handler. Called by the session.

@@ -1,0 +1,31 @@
+#include "welkin/calendars/stored.hpp"
+
+#include "welkin/calendars/object.hpp"
+
+namespace welkin::calendars {
+
+static_assert(kEvent == collections::component::kEvent && kTodo == collections::component::kTodo &&
+              kJournal == collections::component::kJournal);
+
+collections::Facts facts_of(std::string_view data, std::int16_t components) {
+  const auto calendar = wire::parse_ical(data);
+  ObjectRules rules;
+  rules.kinds = components;
+  check_object(calendar, rules);
+  const auto described = describe_object(calendar);
+  collections::Facts facts;
+  facts.uid = described.uid;
+  facts.component = described.kind;
+  using namespace collections::object_flags;
+  facts.flags =
+      static_cast<std::int16_t>((described.recurring ? kRecurs : 0) | (described.has_alarm ? kHasAlarms : 0));
+  if (described.span) {
+    facts.first = described.span->first;
+    facts.last = described.span->last;
+  }
+  facts.title = described.summary;
+  facts.search = described.search;
+  return facts;
+}
+
+}  // namespace welkin::calendars

@@ -1,0 +1,159 @@
+#include "collections/object_store.hpp"
+
+#include "collections/refusals.hpp"
+
+// $1 collection, $2 after, $3 until, $4 tombstones, $5 components
+#define WELKIN_LISTED                                                                    \
+  " from collection_objects o where o.collection_id = $1 and o.seq > $2 and o.seq <= $3" \
+  " and ($4 or not o.deleted) and ($5 = 0 or o.deleted or o.component & $5 <> 0) order by o.seq limit "
+#define WELKIN_OBJECT                                                                            \
+  "select o.name, o.etag, o.seq, o.component, o.size, o.created_at, o.modified_at, o.data from " \
+  "collection_objects o where o.collection_id = $1 and not o.deleted and "
+
+namespace welkin::collections::store {
+
+const db::Stmt kListBrief{"collections.list_brief",
+                          "select o.name, o.etag, o.seq, o.component, o.size, o.deleted" WELKIN_LISTED "$6"};
+const db::Stmt kList{"collections.list",
+                     "select o.name, o.etag, o.seq, o.component, o.size, o.deleted, o.created_at, "
+                     "o.modified_at, case when $6 then o.data end" WELKIN_LISTED "$7"};
+
+namespace {
+
+constexpr db::Stmt kFind{"collections.object", WELKIN_OBJECT "o.name = $2"};
+constexpr db::Stmt kNamed{"collections.objects_named", WELKIN_OBJECT "o.name = any ($2)"};
+constexpr db::Stmt kByKeys{"collections.objects_by_keys", WELKIN_OBJECT "o.id = any ($2)"};
+// Both ends bounded for what is short; 2678400 is the longest of those. A point at the end of the span's
+// start counts: tasks overlap there.
+constexpr db::Stmt kWithin{"collections.objects_within", R"(
+  select o.id from collection_objects o
+   where o.collection_id = $1 and not o.deleted and not o.is_long and o.t1 >= $3 and o.t1 <= $5 and o.t0 <= $4
+     and ($2 = 0 or o.component & $2 <> 0)
+  union all
+  select o.id from collection_objects o
+   where o.collection_id = $1 and not o.deleted and o.is_long and o.t1 >= $3 and o.t0 <= $4
+     and ($2 = 0 or o.component & $2 <> 0))"};
+
+constexpr db::Stmt kPut{
+    "collections.put_object",
+    "select verdict, holder, created, modified_at from put_object($1, $2, $3, $4, $5, $6, $7, "
+    "$8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)"};
+constexpr db::Stmt kRemove{"collections.delete_object", "select delete_object($1, $2, $3, $4, $5, $6, $7)"};
+constexpr db::Stmt kTransfer{"collections.transfer_object",
+                             "select verdict, holder, created, clock_timestamp() from transfer_object($1, "
+                             "$2, $3, $4, $5, $6, $7, $8, $9, "
+                             "$10, $11)"};
+
+Object object(const db::Row& row) {
+  Object o;
+  o.name = row.str(0);
+  o.etag = row.uuid(1);
+  o.seq = row.i64(2);
+  o.component = row.i16(3);
+  o.size_bytes = row.i32(4);
+  o.created_at = row.timestamp(5);
+  o.modified_at = row.timestamp(6);
+  o.data = as_text(row.bytes(7));
+  return o;
+}
+
+std::vector<Object> objects(const db::Rows& rows) {
+  std::vector<Object> out;
+  out.reserve(static_cast<std::size_t>(rows.size()));
+  for (const auto row : rows) out.push_back(object(row));
+  return out;
+}
+
+Objects::Written written(const db::Row& row) {
+  using Verdict = Objects::Written::Verdict;
+  Objects::Written out;
+  const auto verdict = row.text(0);
+  if (verdict == "uid_conflict") out.verdict = Verdict::uid_conflict;
+  if (verdict == "exists") out.verdict = Verdict::exists;
+  if (verdict == "supported_component") out.verdict = Verdict::component;
+  if (!row.is_null(1)) out.holder = row.str(1);
+  if (out.verdict == Verdict::done) out.created = row.boolean(2);
+  out.modified_at = row.timestamp(3);
+  return out;
+}
+
+}  // namespace
+
+ObjectRow list_row(const db::Row& row, bool full) {
+  ObjectRow out;
+  out.name = row.text(0);
+  out.deleted = row.boolean(5);
+  out.seq = row.i64(2);
+  if (out.deleted) return out;
+  out.etag = row.uuid(1);
+  out.component = row.i16(3);
+  out.size_bytes = row.i32(4);
+  if (!full) return out;
+  out.created_at = row.timestamp(6);
+  out.modified_at = row.timestamp(7);
+  if (!row.is_null(8)) out.data = as_text(row.bytes(8));
+  return out;
+}
+
+std::optional<Object> find_object(db::Tx& tx, CollectionId collection, const std::string& name) {
+  const auto rows = tx.exec(kFind, collection, name);
+  if (rows.empty()) return std::nullopt;
+  return object(rows[0]);
+}
+
+std::vector<Object> named_objects(db::Tx& tx, CollectionId collection,
+                                  const std::vector<std::string>& names) {
+  return objects(tx.exec(kNamed, collection, names));
+}
+
+std::vector<Object> objects_by_keys(db::Tx& tx, CollectionId collection,
+                                    const std::vector<std::int64_t>& keys) {
+  return objects(tx.exec(kByKeys, collection, keys));
+}
+
+std::vector<std::int64_t> objects_within(db::Tx& tx, CollectionId collection, std::int16_t components,
+                                         std::int64_t from, std::int64_t to) {
+  constexpr std::int64_t kShort = 2'678'400;
+  const auto last = to > INT64_MAX - kShort ? INT64_MAX : to + kShort;
+  std::vector<std::int64_t> out;
+  for (const auto row : tx.exec(kWithin, collection, components, from, to, last)) out.push_back(row.i64(0));
+  return out;
+}
+
+Objects::Written put_object(db::Tx& tx, const Caller& caller, CollectionId collection,
+                            const Objects::NewObject& object, const Etag& etag) {
+  const auto& facts = object.facts;
+  try {
+    const auto rows =
+        tx.one(kPut, collection, caller.user, caller.subjects, caller.rights_mask, object.name,
+               static_cast<std::int16_t>(object.expect.kind), object.expect.etag, etag, facts.uid,
+               etag_of(facts.uid), facts.component, facts.flags, facts.first, facts.last, facts.title,
+               facts.search, facts.emails, facts.phones, as_bytes(object.data));
+    return written(rows[0]);
+  } catch (const db::SqlError& e) {
+    rethrow(e);
+  }
+}
+
+void remove_object(db::Tx& tx, const Caller& caller, CollectionId collection, const std::string& name,
+                   const Expect& expect) {
+  try {
+    tx.exec(kRemove, collection, caller.user, caller.subjects, caller.rights_mask, name,
+            static_cast<std::int16_t>(expect.kind), expect.etag);
+  } catch (const db::SqlError& e) {
+    rethrow(e);
+  }
+}
+
+Objects::Written transfer_object(db::Tx& tx, const Caller& caller, const Objects::Transfer& what) {
+  try {
+    const auto rows = tx.one(kTransfer, what.from, what.name, what.to, what.to_name, what.copy,
+                             what.overwrite, caller.user, caller.subjects, caller.rights_mask,
+                             static_cast<std::int16_t>(what.expect.kind), what.expect.etag);
+    return written(rows[0]);
+  } catch (const db::SqlError& e) {
+    rethrow(e);
+  }
+}
+
+}  // namespace welkin::collections::store

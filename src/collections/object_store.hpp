@@ -1,0 +1,25 @@
+#pragma once
+#include "welkin/collections/objects.hpp"
+
+namespace welkin::collections::store {
+
+/// (collection, with times, with data, seq after, seq until, tombstones, components, limit)
+extern const db::Stmt kList;
+/// The same of what the index holds, and only that.
+extern const db::Stmt kListBrief;
+ObjectRow list_row(const db::Row& row, bool full);
+
+std::optional<Object> find_object(db::Tx& tx, CollectionId collection, const std::string& name);
+std::vector<Object> named_objects(db::Tx& tx, CollectionId collection, const std::vector<std::string>& names);
+std::vector<std::int64_t> objects_within(db::Tx& tx, CollectionId collection, std::int16_t components,
+                                         std::int64_t from, std::int64_t to);
+std::vector<Object> objects_by_keys(db::Tx& tx, CollectionId collection,
+                                    const std::vector<std::int64_t>& keys);
+
+Objects::Written put_object(db::Tx& tx, const Caller& caller, CollectionId collection,
+                            const Objects::NewObject& object, const Etag& etag);
+void remove_object(db::Tx& tx, const Caller& caller, CollectionId collection, const std::string& name,
+                   const Expect& expect);
+Objects::Written transfer_object(db::Tx& tx, const Caller& caller, const Objects::Transfer& what);
+
+}  // namespace welkin::collections::store

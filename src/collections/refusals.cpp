@@ -1,0 +1,39 @@
+#include "collections/refusals.hpp"
+
+#include <array>
+
+namespace welkin::collections {
+namespace {
+
+struct Refusal {
+  std::string_view raised;  // as raised in SQL
+  Errc code;
+  const char* slug;
+  const char* text;
+};
+constexpr std::array kRefusals{
+    Refusal{"not_found", Errc::not_found, "not_found", "not found"},
+    Refusal{"forbidden", Errc::forbidden, "forbidden", "you may not do this here"},
+    Refusal{"precondition_failed", Errc::precondition_failed, "precondition_failed",
+            "the resource is not in the state the request asks for"},
+    Refusal{"exists", Errc::conflict, "exists", "there is a collection of this name"},
+    Refusal{"too_many_collections", Errc::quota_exceeded, "too_many_collections",
+            "there are too many collections already"},
+    Refusal{"too_many_properties", Errc::quota_exceeded, "too_many_properties",
+            "there is no room for more properties here"},
+};
+
+}  // namespace
+
+void rethrow(const db::SqlError& e) {
+  if (e.sqlstate().starts_with('W'))
+    for (const auto& known : kRefusals)
+      if (known.raised == e.message()) throw Error(known.code, known.slug, known.text);
+  throw e;
+}
+
+void require_person(const Caller& caller) {
+  if (!caller.user || caller.root_limit) throw Error(Errc::not_found, "not_found", "not found");
+}
+
+}  // namespace welkin::collections

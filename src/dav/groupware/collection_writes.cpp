@@ -1,0 +1,158 @@
+#include "dav/groupware/collection_writes.hpp"
+
+#include "dav/groupware/conditions.hpp"
+#include "dav/groupware/refusal.hpp"
+#include "dav/groupware/update.hpp"
+#include "dav/resource.hpp"
+#include "welkin/core/error.hpp"
+
+namespace welkin::dav::groupware {
+namespace {
+
+constexpr std::string_view kXmlType = "application/xml; charset=utf-8";
+
+/// What a failed making is told in: MKCALENDAR a multistatus (RFC 4791 §5.3.1), MKCOL its own (RFC 5689 §3).
+Task<> answer_refused(http::Reply& rp, const Update& update, const Spot& spot, bool calendar) {
+  std::string text;
+  wire::Multistatus out(text);
+  if (calendar) {
+    out.begin(kNamespaces);
+    out.begin_response(spot.href());
+    update.write(out);
+    out.end_response();
+    out.end();
+  } else {
+    wire::begin_dav_document(text, "mkcol-response", kNamespaces);
+    update.write(out);
+    text += "</D:mkcol-response>";
+  }
+  // A multistatus speaks for itself, and its status is a success; the other is the first failure's.
+  co_await rp.send(calendar ? http::Status::multi_status : http::Status::failed_dependency, kXmlType,
+                   std::move(text));
+}
+
+/// Where collections can be made. @throws Refusal, Error conflict `parent_missing`
+void require_place(const Target& target, const Caller& caller, bool calendar) {
+  const auto& spot = target.spot;
+  const Kind wanted = calendar ? kCalendar : kBook;
+  if (spot.kind != wanted || spot.user != caller.name) {
+    const bool in_own_home = (spot.kind & (kCalendarObject | kCardObject)) != 0 || spot.kind == kNothing;
+    // Below a home that is somebody else's, or below nothing: there is no parent that could hold it.
+    if (in_own_home && !target.collection && spot.names.size() > 2)
+      throw Error(Errc::conflict, "parent_missing", "The collection that would hold it is not there");
+    forbid(calendar ? "C:calendar-collection-location-ok" : "A:addressbook-collection-location-ok");
+  }
+  if ((caller.rights_mask & rights::kCreate) == 0) forbid_privilege(spot.parent().href(), "D:bind");
+}
+
+/// True when it was made; what could not be kept stands in `update`.
+Task<bool> create(const Services& services, const Caller& caller, const Spot& spot, Update& update) {
+  collections::NewCollection wanted;
+  wanted.kind = spot.collection_kind();
+  wanted.path = spot.collection;
+  wanted.components =
+      spot.kind == kCalendar ? update.components.value_or(collections::component::kAll) : std::int16_t{0};
+  wanted.properties = update.changes;
+  try {
+    co_await services.collections.create(caller, std::move(wanted));
+  } catch (const Error& e) {
+    if (std::string_view(e.slug()) == "exists") forbid("D:resource-must-be-null");
+    if (std::string_view(e.slug()) != "too_many_properties") throw;
+    update.fail_last(507, {});
+    co_return false;
+  }
+  co_return true;
+}
+
+Task<> make(const Services& services, http::Request& rq, http::Reply& rp, const Target& target, Update update,
+            bool calendar) {
+  require_place(target, rq.caller(), target.spot.kind == kCalendar);
+  if (update.fails || !co_await create(services, rq.caller(), target.spot, update)) {
+    co_await answer_refused(rp, update, target.spot, calendar);
+    co_return;
+  }
+  rp.set("Cache-Control", "no-cache");
+  co_await rp.send(http::Status::created);
+}
+
+}  // namespace
+
+Task<> mkcalendar(const Services& services, http::Request& rq, http::Reply& rp) {
+  const auto body = co_await read_xml(rq);
+  if (body && !body->is(kCaldav, "mkcalendar"))
+    throw Error(Errc::invalid, "bad_mkcalendar", "The body is no C:mkcalendar");
+  const auto target = co_await find_target(services, rq.caller(), spot_of(rq));
+  if (target.exists) forbid("D:resource-must-be-null");
+  Update update;
+  if (body) update = read_making(*body, kCalendar);
+  require_place(target, rq.caller(), true);
+  co_await make(services, rq, rp, target, std::move(update), true);
+}
+
+Task<> mkcol(const Services& services, http::Request& rq, http::Reply& rp) {
+  const auto body = co_await read_xml(rq);
+  if (body && !body->is(kDav, "mkcol")) throw Error(Errc::invalid, "bad_mkcol", "The body is no DAV:mkcol");
+  const auto target = co_await find_target(services, rq.caller(), spot_of(rq));
+  if (target.exists) {
+    rp.set("Allow", "OPTIONS, PROPFIND, PROPPATCH, REPORT, DELETE");
+    throw Error(Errc::method_not_allowed, "exists", "There is something at this address already");
+  }
+  Update update;
+  if (body) update = read_making(*body, target.spot.kind);
+  require_place(
+      target, rq.caller(),
+      target.spot.kind != kBook && target.spot.names.size() > 0 && target.spot.names[0] != "addressbooks");
+  // A plain collection is nothing that could be kept here.
+  if (!update.type || *update.type != target.spot.kind) forbid("D:valid-resourcetype");
+  co_await make(services, rq, rp, target, std::move(update), false);
+}
+
+namespace {
+
+/// False when there was no room; everything else is thrown.
+Task<bool> apply(const Services& services, const Caller& caller, const Target& target, const Update& update) {
+  try {
+    if ((target.spot.kind & kHome) != 0)
+      co_await services.collections.patch_home(caller, target.spot.collection_kind(), update.changes);
+    else
+      co_await services.collections.patch(caller, target.collection->id, update.changes);
+  } catch (const Error& e) {
+    if (std::string_view(e.slug()) != "too_many_properties") throw;
+    co_return false;
+  }
+  co_return true;
+}
+
+}  // namespace
+
+Task<> proppatch(const Services& services, http::Request& rq, http::Reply& rp) {
+  const auto body = co_await read_xml(rq);
+  const auto target = co_await require_target(services, rq.caller(), spot_of(rq));
+  if (!body || !body->is(kDav, "propertyupdate"))
+    throw Error(Errc::invalid, "bad_propertyupdate", "The body is no DAV:propertyupdate");
+  auto update = read_update(*body, target.spot.kind);
+  if (target.collection && !target.object)
+    co_await require_collection_state(services, rq, target);
+  else
+    co_await require_conditions(services, rq, target);
+  if ((rq.caller().rights_mask & rights::kUpdate) == 0)
+    forbid_privilege(target.spot.href(), "D:write-properties");
+  if (!update.fails && !co_await apply(services, rq.caller(), target, update)) update.fail_last(507, {});
+  const auto preferences = preferences_of(rq);
+  rp.add("Vary", "Prefer, Brief");
+  if (preferences.minimal) rp.set("Preference-Applied", "return=minimal");
+  if (preferences.minimal && !update.fails) {
+    co_await rp.send(http::Status::ok);
+    co_return;
+  }
+  std::string text;
+  wire::Multistatus out(text);
+  out.begin(kNamespaces);
+  out.begin_response(target.spot.href());
+  update.write(out);
+  out.end_response();
+  out.end();
+  co_await rp.send(http::Status::multi_status, kXmlType, std::move(text));
+}
+
+}  // namespace welkin::dav::groupware

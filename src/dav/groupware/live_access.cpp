@@ -1,0 +1,124 @@
+#include "dav/groupware/live.hpp"
+#include "dav/groupware/report.hpp"
+
+namespace welkin::dav::groupware {
+namespace {
+
+using collections::Access;
+
+std::string_view owner_of(const Item& item) {
+  return item.collection != nullptr ? std::string_view(item.collection->owner_name) : item.user;
+}
+
+bool owner(const Item& item, const View& view, const Arguments*, std::string& out) {
+  const auto name = owner_of(item);
+  if (name.empty()) return false;
+  ((out += "<D:owner><D:href>") += principal_href(view.mount, name)) += "</D:href></D:owner>";
+  return true;
+}
+
+/// What clients look at, from what the caller may: who reads may still set what only he sees.
+std::vector<std::string_view> privileges_of(const Item& item, const Caller& caller) {
+  std::vector<std::string_view> out{"D:read", "D:read-current-user-privilege-set"};
+  const bool may_change = (caller.rights_mask & rights::kUpdate) != 0;
+  if ((item.kind & kHome) != 0) {
+    const bool may_create = (caller.rights_mask & rights::kCreate) != 0;
+    if (may_create) out.emplace_back("D:bind");
+    if ((caller.rights_mask & rights::kDelete) != 0) out.emplace_back("D:unbind");
+    if (may_change) out.emplace_back("D:write-properties");
+    if (may_create && may_change) out.emplace_back("D:write");
+    return out;
+  }
+  if (item.collection == nullptr) return out;
+  if (item.collection->kind == collections::Kind::calendar) out.emplace_back("C:read-free-busy");
+  if (may_change) out.emplace_back("D:write-properties");
+  if (item.collection->access < Access::write) return out;
+  for (const auto name : {"D:write", "D:write-content"}) out.emplace_back(name);
+  if ((item.kind & kCollection) != 0) {
+    out.emplace_back("D:bind");
+    out.emplace_back("D:unbind");
+  }
+  if (item.collection->access == Access::own) {
+    for (const auto name : {"D:all", "D:read-acl", "D:unlock"}) out.emplace_back(name);
+  }
+  return out;
+}
+
+bool privilege_set(const Item& item, const View& view, const Arguments*, std::string& out) {
+  out += "<D:current-user-privilege-set>";
+  for (const auto name : privileges_of(item, view.caller))
+    ((out += "<D:privilege><") += name) += "/></D:privilege>";
+  return put(out, "</D:current-user-privilege-set>");
+}
+
+bool supported_privileges(const Item&, const View&, const Arguments*, std::string& out) {
+  const auto one = [&](std::string_view name, std::string_view about) {
+    ((((out += "<D:supported-privilege><D:privilege><") += name) +=
+      "/></D:privilege><D:description xml:lang=\"en\">") += about) +=
+        "</D:description></D:supported-privilege>";
+  };
+  out += "<D:supported-privilege-set>";
+  out +=
+      "<D:supported-privilege><D:privilege><D:all/></D:privilege><D:description xml:lang=\"en\">Anything"
+      "</D:description>";
+  one("D:read", "Read");
+  one("D:read-acl", "Read the access list");
+  one("D:read-current-user-privilege-set", "Read one's own privileges");
+  one("C:read-free-busy", "See when somebody is busy");
+  out +=
+      "<D:supported-privilege><D:privilege><D:write/></D:privilege><D:description xml:lang=\"en\">Write"
+      "</D:description>";
+  one("D:write-properties", "Set properties");
+  one("D:write-content", "Change members");
+  one("D:bind", "Add members");
+  one("D:unbind", "Remove members");
+  out += "</D:supported-privilege></D:supported-privilege></D:supported-privilege-set>";
+  return true;
+}
+
+/// The owner's entry; whom else he has invited he manages elsewhere.
+bool acl(const Item& item, const View& view, const Arguments*, std::string& out) {
+  const auto name = owner_of(item);
+  if (name.empty() || (item.collection != nullptr && item.collection->access != Access::own)) return false;
+  ((out += "<D:acl><D:ace><D:principal><D:href>") += principal_href(view.mount, name)) +=
+      "</D:href></D:principal><D:grant><D:privilege><D:all/></D:privilege></D:grant><D:protected/></D:ace></"
+      "D:acl>";
+  return true;
+}
+
+bool acl_restrictions(const Item&, const View&, const Arguments*, std::string& out) {
+  return put(out, "<D:acl-restrictions><D:grant-only/><D:no-invert/></D:acl-restrictions>");
+}
+
+bool inherited_acl_set(const Item&, const View&, const Arguments*, std::string& out) {
+  return put(out, "<D:inherited-acl-set/>");
+}
+
+bool supported_reports(const Item& item, const View&, const Arguments*, std::string& out) {
+  out += "<D:supported-report-set>";
+  for (const auto& report : reports()) {
+    if ((report.kinds & item.kind) == 0) continue;
+    out += "<D:supported-report><D:report>";
+    wire::append_empty_element(out, report.ns, report.name, kNamespaces);
+    out += "</D:report></D:supported-report>";
+  }
+  return put(out, "</D:supported-report-set>");
+}
+
+constexpr unsigned kOwned = kPrincipal | kHome | kCollection | kObject;
+
+constexpr LiveProperty kAccess[] = {
+    {kDav, "owner", kOwned, false, 0, true, owner},
+    {kDav, "current-user-privilege-set", kAny, false, 0, true, privilege_set},
+    {kDav, "supported-privilege-set", kOwned, false, 0, true, supported_privileges},
+    {kDav, "acl", kOwned, false, 0, true, acl},
+    {kDav, "acl-restrictions", kOwned, false, 0, true, acl_restrictions},
+    {kDav, "inherited-acl-set", kOwned, false, 0, true, inherited_acl_set},
+    {kDav, "supported-report-set", kAny, false, 0, true, supported_reports},
+};
+
+}  // namespace
+
+std::span<const LiveProperty> access_properties() { return kAccess; }
+
+}  // namespace welkin::dav::groupware

@@ -1,0 +1,103 @@
+#include "dav/groupware/live.hpp"
+
+namespace welkin::dav::groupware {
+namespace {
+
+bool hrefs(std::string& out, std::string_view element, std::string_view href) {
+  ((((((out += "<") += element) += "><D:href>") += href) += "</D:href></") += element) += ">";
+  return true;
+}
+
+bool current_user_principal(const Item&, const View& view, const Arguments*, std::string& out) {
+  return hrefs(out, "D:current-user-principal", principal_href(view.mount, view.caller.name));
+}
+
+bool principal_url(const Item& item, const View& view, const Arguments*, std::string& out) {
+  return hrefs(out, "D:principal-URL", principal_href(view.mount, item.user));
+}
+
+bool alternate_uri_set(const Item&, const View&, const Arguments*, std::string& out) {
+  return put(out, "<D:alternate-URI-set/>");
+}
+
+bool group_membership(const Item&, const View&, const Arguments*, std::string& out) {
+  return put(out, "<D:group-membership/>");
+}
+
+bool group_member_set(const Item&, const View&, const Arguments*, std::string& out) {
+  return put(out, "<D:group-member-set/>");
+}
+
+bool principal_collection_set(const Item&, const View& view, const Arguments*, std::string& out) {
+  std::string href;
+  wire::append_escaped(href, view.mount);
+  return hrefs(out, "D:principal-collection-set", href += "/principals/");
+}
+
+bool calendar_home_set(const Item& item, const View& view, const Arguments*, std::string& out) {
+  if ((view.caller.protocol_mask & protocols::kCaldav) == 0) return false;
+  return hrefs(out, "C:calendar-home-set", home_href(view.mount, collections::Kind::calendar, item.user));
+}
+
+bool addressbook_home_set(const Item& item, const View& view, const Arguments*, std::string& out) {
+  if ((view.caller.protocol_mask & protocols::kCarddav) == 0) return false;
+  return hrefs(out, "A:addressbook-home-set", home_href(view.mount, collections::Kind::book, item.user));
+}
+
+bool calendar_user_address_set(const Item& item, const View& view, const Arguments*, std::string& out) {
+  out += "<C:calendar-user-address-set>";
+  if (!view.me.email.empty()) {  // mail first: that is what clients put into ORGANIZER
+    out += "<D:href preferred=\"1\">mailto:";
+    wire::append_escaped(out, view.me.email);
+    out += "</D:href>";
+  }
+  ((out += "<D:href>") += principal_href(view.mount, item.user)) += "</D:href>";
+  return put(out, "</C:calendar-user-address-set>");
+}
+
+bool calendar_user_type(const Item&, const View&, const Arguments*, std::string& out) {
+  return put(out, "<C:calendar-user-type>INDIVIDUAL</C:calendar-user-type>");
+}
+
+bool email_address_set(const Item&, const View& view, const Arguments*, std::string& out) {
+  if (view.me.email.empty()) return put(out, "<CS:email-address-set/>");
+  out += "<CS:email-address-set><CS:email-address>";
+  wire::append_escaped(out, view.me.email);
+  return put(out, "</CS:email-address></CS:email-address-set>");
+}
+
+bool proxy_read_for(const Item&, const View&, const Arguments*, std::string& out) {
+  return put(out, "<CS:calendar-proxy-read-for/>");
+}
+
+bool proxy_write_for(const Item&, const View&, const Arguments*, std::string& out) {
+  return put(out, "<CS:calendar-proxy-write-for/>");
+}
+
+bool record_type(const Item&, const View&, const Arguments*, std::string& out) {
+  return put(out, "<CS:record-type>users</CS:record-type>");
+}
+
+constexpr LiveProperty kPrincipals_[] = {
+    {kDav, "current-user-principal", kAny, false, 0, true, current_user_principal},
+    {kDav, "principal-collection-set", kAny, false, 0, true, principal_collection_set},
+    {kDav, "principal-URL", kPrincipal, false, 0, true, principal_url},
+    {kDav, "alternate-URI-set", kPrincipal, false, 0, true, alternate_uri_set},
+    {kDav, "group-membership", kPrincipal, false, 0, true, group_membership},
+    {kDav, "group-member-set", kPrincipal, false, 0, true, group_member_set},
+    {kCaldav, "calendar-home-set", kPrincipal, false, 0, true, calendar_home_set},
+    {kCarddav, "addressbook-home-set", kPrincipal, false, 0, true, addressbook_home_set},
+    {kCaldav, "calendar-user-address-set", kPrincipal, false, needs::kAccount, true,
+     calendar_user_address_set},
+    {kCaldav, "calendar-user-type", kPrincipal, false, 0, true, calendar_user_type},
+    {kServer, "email-address-set", kPrincipal, false, needs::kAccount, true, email_address_set},
+    {kServer, "calendar-proxy-read-for", kPrincipal, false, 0, true, proxy_read_for},
+    {kServer, "calendar-proxy-write-for", kPrincipal, false, 0, true, proxy_write_for},
+    {kServer, "record-type", kPrincipal, false, 0, true, record_type},
+};
+
+}  // namespace
+
+std::span<const LiveProperty> principal_properties() { return kPrincipals_; }
+
+}  // namespace welkin::dav::groupware

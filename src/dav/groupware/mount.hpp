@@ -1,0 +1,12 @@
+#pragma once
+#include "welkin/dav/dav.hpp"
+
+namespace welkin::dav::groupware {
+
+/// The routes below /dav, /caldav and /carddav, which are one tree, and /.well-known/.
+void mount(http::Router& router, const Services& services);
+
+/// PROPFIND above all mounts for whoever may not see files: who he is, no more.
+Task<> propfind_top(const Services& services, http::Request& rq, http::Reply& rp);
+
+}  // namespace welkin::dav::groupware

@@ -1,0 +1,156 @@
+#include "dav/groupware/object_writes.hpp"
+
+#include "dav/groupware/conditions.hpp"
+#include "dav/groupware/limits.hpp"
+#include "dav/groupware/object_body.hpp"
+#include "dav/groupware/refusal.hpp"
+#include "dav/resource.hpp"
+#include "welkin/core/error.hpp"
+#include "welkin/core/text.hpp"
+#include "welkin/http/upload_headers.hpp"
+#include "welkin/wire/multistatus.hpp"
+
+namespace welkin::dav::groupware {
+namespace {
+
+using Verdict = collections::Objects::Written::Verdict;
+
+/// Where an object can be written. @throws Refusal, Error not_found, conflict `parent_missing`
+void require_object_place(const Target& target) {
+  const auto& spot = target.spot;
+  if (spot.kind == kNothing && spot.names.size() > 2)
+    throw Error(Errc::conflict, "parent_missing", "The collection that would hold it is not there");
+  if ((spot.kind & kObject) == 0) forbid_privilege(spot.href(), "D:write-content");
+  if (!target.collection)
+    throw Error(Errc::conflict, "parent_missing", "The collection that would hold it is not there");
+  if (spot.has_slash) throw Error(Errc::not_found, "not_found", "There is nothing at this address");
+  require_write(target, target.object ? "D:write-content" : "D:bind");
+}
+
+std::string sibling_href(const Spot& collection, std::string_view name) {
+  auto href = collection.href();
+  wire::append_href_segment(href, name);
+  return href;
+}
+
+/// Words what the database decided. `to`: where it would have been written.
+void require_done(const collections::Objects::Written& written, const Spot& to) {
+  const bool calendar = to.kind == kCalendarObject;
+  switch (written.verdict) {
+    case Verdict::done:
+      return;
+    case Verdict::uid_conflict:
+      forbid_uid(calendar, sibling_href(to.parent(), written.holder));
+    case Verdict::component:
+      forbid(calendar ? "C:supported-calendar-component" : "A:supported-address-data");
+    case Verdict::exists:
+      throw Error(Errc::precondition_failed, "exists", "There is something at the destination already");
+  }
+}
+
+bool wants_representation(const http::Request& rq) {
+  const std::string all = rq.headers().joined("prefer");
+  for (const auto preference : text::split(all, ','))
+    if (text::iequals(text::trim(preference), "return=representation")) return true;
+  return false;
+}
+
+}  // namespace
+
+Task<> put(const Services& services, http::Request& rq, http::Reply& rp) {
+  const auto target = co_await find_target(services, rq.caller(), spot_of(rq));
+  require_object_place(target);
+  http::require_plain_body(rq.headers());
+  collections::Objects::NewObject object;
+  object.expect = co_await require_conditions(services, rq, target);
+  const bool calendar = target.spot.kind == kCalendarObject;
+  object.data = co_await read_object_body(rq, calendar);
+  object.facts = read_facts(object.data, target);
+  object.name = target.spot.object;
+  const auto etag = etag_header(collections::etag_of(object.data));
+  const bool show = wants_representation(rq);
+  const std::string shown = show ? object.data : std::string();
+  const auto written =
+      co_await services.collections.objects().put(rq.caller(), target.collection->id, std::move(object));
+  require_done(written, target.spot);
+  rp.set("ETag", etag);
+  rp.set("Last-Modified", times::http_date(written.modified_at));
+  if (show) {
+    rp.set("Preference-Applied", "return=representation");
+    rp.set("Content-Location", target.spot.path());
+    // As it stands: another coding would be another entity tag.
+    rp.set("Cache-Control", "private, no-cache, no-transform");
+    co_await rp.send(written.created ? http::Status::created : http::Status::ok,
+                     calendar ? "text/calendar; charset=utf-8" : "text/vcard; charset=utf-8", shown);
+    co_return;
+  }
+  co_await rp.send(written.created ? http::Status::created : http::Status::no_content);
+}
+
+Task<> remove(const Services& services, http::Request& rq, http::Reply& rp) {
+  const auto target = co_await require_target(services, rq.caller(), spot_of(rq));
+  if (!target.collection) forbid_privilege(target.spot.href(), "D:unbind");
+  if (target.object) {
+    require_write(target, "D:unbind");
+    auto expect = co_await require_conditions(services, rq, target);
+    co_await services.collections.objects().remove(rq.caller(), target.collection->id, target.spot.object,
+                                                   expect);
+  } else {
+    auto state = co_await require_collection_state(services, rq, target);
+    co_await services.collections.remove(rq.caller(), target.collection->id, std::move(state));
+  }
+  co_await rp.send(http::Status::no_content);
+}
+
+namespace {
+
+/// Absent is T (RFC 4918 §10.6).
+bool may_overwrite(const http::Request& rq) {
+  const auto value = text::trim(rq.header("overwrite"));
+  if (value.empty() || text::iequals(value, "t")) return true;
+  if (!text::iequals(value, "f")) throw Error(Errc::invalid, "bad_overwrite", "Overwrite is T or F");
+  return false;
+}
+
+Task<> transfer(const Services& services, http::Request& rq, http::Reply& rp, bool copy) {
+  const auto source = co_await require_target(services, rq.caller(), spot_of(rq));
+  const auto to = spot_of_uri(rq, rq.header("destination"));
+  if (!to)
+    throw Error(Errc::invalid, "bad_destination", "Destination is no address of calendars or contacts");
+  require_protocol(rq.caller(), *to);
+  // Collections keep their place: a client would see another calendar, and lose what it knows of this one.
+  if (!source.object) forbid_privilege(source.spot.href(), "D:unbind");
+  const auto target = co_await find_target(services, rq.caller(), *to);
+  require_object_place(target);
+  if (!copy) require_write(source, "D:unbind");
+  if (source.spot.kind != target.spot.kind)
+    forbid(target.spot.kind == kCalendarObject ? "C:supported-calendar-data" : "A:supported-address-data");
+  const auto same = source.collection->id == target.collection->id;
+  if (same && source.spot.object == target.spot.object)
+    throw Error(Errc::forbidden, "onto_itself", "Source and destination are the same");
+  collections::Objects::Transfer what;
+  what.expect = co_await require_conditions(services, rq, source);
+  what.from = source.collection->id;
+  what.to = target.collection->id;
+  what.name = source.spot.object;
+  what.to_name = target.spot.object;
+  what.copy = copy;
+  what.overwrite = may_overwrite(rq);
+  const auto written = co_await services.collections.objects().transfer(rq.caller(), std::move(what));
+  require_done(written, target.spot);
+  rp.set("ETag", etag_header(source.object->etag));
+  if (written.created) rp.set("Location", target.spot.path());
+  co_await rp.send(written.created ? http::Status::created : http::Status::no_content);
+}
+
+}  // namespace
+
+Task<> copy(const Services& services, http::Request& rq, http::Reply& rp) {
+  return transfer(services, rq, rp, true);
+}
+
+Task<> move(const Services& services, http::Request& rq, http::Reply& rp) {
+  return transfer(services, rq, rp, false);
+}
+
+}  // namespace welkin::dav::groupware

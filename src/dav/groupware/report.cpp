@@ -1,0 +1,37 @@
+#include "dav/groupware/report.hpp"
+
+#include "dav/groupware/book_query.hpp"
+#include "dav/groupware/multiget.hpp"
+#include "dav/groupware/refusal.hpp"
+#include "dav/groupware/sync.hpp"
+#include "dav/resource.hpp"
+#include "welkin/core/error.hpp"
+
+namespace welkin::dav::groupware {
+namespace {
+
+constexpr Report kReports[] = {
+    {kDav, "sync-collection", kCollection, sync_collection},
+    {kCaldav, "calendar-multiget", kCalendar, multiget},
+    {kCarddav, "addressbook-multiget", kBook, multiget},
+    {kCarddav, "addressbook-query", kBook, book_query},
+};
+
+}  // namespace
+
+std::span<const Report> reports() { return kReports; }
+
+Task<> report(const Services& services, http::Request& rq, http::Reply& rp) {
+  const auto body = co_await read_xml(rq);
+  if (!body) throw Error(Errc::invalid, "bad_report", "A REPORT says in its body which");
+  const auto target = co_await require_target(services, rq.caller(), spot_of(rq));
+  for (const auto& known : reports()) {
+    if (!body->is(known.ns, known.name) || (known.kinds & target.spot.kind) == 0) continue;
+    ReportRequest request{services, rq, rp, target, *body};
+    co_await known.run(request);
+    co_return;
+  }
+  forbid("D:supported-report");
+}
+
+}  // namespace welkin::dav::groupware

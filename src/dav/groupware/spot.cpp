@@ -1,0 +1,127 @@
+#include "dav/groupware/spot.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "dav/location.hpp"
+#include "welkin/core/text.hpp"
+#include "welkin/http/path.hpp"
+#include "welkin/wire/multistatus.hpp"
+#include "welkin/wire/xml.hpp"
+
+namespace welkin::dav::groupware {
+namespace {
+
+constexpr std::string_view kPlainInPaths = "!$&'()*+,;=:@";
+constexpr std::array<std::string_view, 3> kMounts{"dav", "caldav", "carddav"};
+
+void read_kind(Spot& spot) {
+  const auto& n = spot.names;
+  const auto size = n.size();
+  if (size == 0) {
+    spot.kind = kRoot;
+  } else if (n[0] == "principals") {
+    if (size == 1 || (size == 2 && n[1] == "users")) spot.kind = kPrincipals;
+    if (size == 3 && n[1] == "users") {
+      spot.kind = kPrincipal;
+      spot.user = n[2];
+    }
+  } else if (n[0] == "calendars" || n[0] == "addressbooks") {
+    const bool calendars = n[0] == "calendars";
+    const std::size_t above = calendars ? 1 : 2;
+    if (!calendars && size > 1 && n[1] != "users") return;
+    if (size > above + 3) return;
+    spot.kind = kHomes;
+    if (size <= above) return;
+    constexpr Kind kKinds[2][3] = {{kBookHome, kBook, kCardObject},
+                                   {kCalendarHome, kCalendar, kCalendarObject}};
+    spot.kind = kKinds[calendars][size - above - 1];
+    spot.user = n[above];
+    if (size > above + 1) spot.collection = n[above + 1];
+    if (size > above + 2) spot.object = n[above + 2];
+  }
+}
+
+void append_segment(std::string& href, std::string_view name) {
+  wire::append_href_segment(href, name);
+  href += '/';
+}
+
+}  // namespace
+
+std::string Spot::path() const {
+  std::string out = mount;
+  for (const auto& name : names) (out += '/') += text::percent_encode(name, kPlainInPaths);
+  if (is_folder()) out += '/';
+  return out;
+}
+
+std::string Spot::href() const {
+  auto out = wire::href_prefix(mount, names);
+  if (!is_folder() && !names.empty()) out.pop_back();
+  return out;
+}
+
+Spot Spot::parent() const {
+  auto above = names;
+  if (!above.empty()) above.pop_back();
+  return spot_at(mount, std::move(above), true);
+}
+
+Spot spot_at(std::string mount, std::vector<std::string> names, bool has_slash) {
+  Spot spot;
+  spot.mount = std::move(mount);
+  spot.names = std::move(names);
+  spot.has_slash = has_slash;
+  // One form, so that a name is found however it was typed.
+  for (auto& name : spot.names) name = text::nfc(name);
+  const bool too_long = std::any_of(spot.names.begin(), spot.names.end(), [](const std::string& name) {
+    return name.size() > collections::Objects::kNameBytesMax;
+  });
+  if (!too_long) read_kind(spot);
+  return spot;
+}
+
+Spot spot_of(const http::Request& rq) {
+  const auto& segments = rq.segments();
+  std::string mount(rq.base_path());
+  if (segments.empty()) return spot_at(std::move(mount), {}, true);
+  (mount += '/') += segments.front();
+  return spot_at(std::move(mount), {segments.begin() + 1, segments.end()}, rq.trailing_slash());
+}
+
+std::optional<Spot> spot_of_uri(const http::Request& rq, std::string_view uri) {
+  std::vector<std::string> names, base;
+  bool has_slash = false, ignored = false;
+  if (read_own_uri(rq, uri, names, has_slash) != UriReading::ok) return std::nullopt;
+  if (http::decode_path(rq.base_path(), base, ignored)) return std::nullopt;
+  if (names.size() <= base.size() || !std::equal(base.begin(), base.end(), names.begin()))
+    return std::nullopt;
+  const auto& mount = names[base.size()];
+  if (std::find(kMounts.begin(), kMounts.end(), mount) == kMounts.end()) return std::nullopt;
+  const auto first = names.begin() + static_cast<std::ptrdiff_t>(base.size()) + 1;
+  return spot_at(std::string(rq.base_path()) + '/' + mount, {first, names.end()}, has_slash);
+}
+
+std::string principal_href(std::string_view mount, std::string_view user) {
+  std::string out;
+  wire::append_escaped(out, mount);
+  append_segment(out += "/principals/users/", user);
+  return out;
+}
+
+std::string home_href(std::string_view mount, collections::Kind kind, std::string_view user) {
+  std::string out;
+  wire::append_escaped(out, mount);
+  append_segment(out += kind == collections::Kind::calendar ? "/calendars/" : "/addressbooks/users/", user);
+  return out;
+}
+
+std::string collection_href(std::string_view mount, const std::string& user,
+                            const collections::Collection& collection) {
+  auto out = home_href(mount, collection.kind, user);
+  append_segment(out, collection.path);
+  return out;
+}
+
+}  // namespace welkin::dav::groupware

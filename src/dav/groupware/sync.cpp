@@ -1,0 +1,93 @@
+#include "dav/groupware/sync.hpp"
+
+#include <algorithm>
+
+#include "dav/groupware/answer.hpp"
+#include "dav/groupware/refusal.hpp"
+#include "dav/groupware/sync_state.hpp"
+#include "welkin/core/error.hpp"
+#include "welkin/core/text.hpp"
+
+namespace welkin::dav::groupware {
+namespace {
+
+struct Question {
+  std::optional<std::int64_t> since;  // unset: from the beginning
+  std::optional<std::uint64_t> limit;
+};
+
+[[noreturn]] void refuse(const char* why) { throw Error(Errc::invalid, "bad_report", why); }
+
+/// Depth is not looked at: clients send every value, and the level says it all. It may be missing from
+/// clients of the drafts, which said it with Depth.
+Question read_question(const http::Request& rq, const wire::XmlElement& body,
+                       const collections::Collection& collection) {
+  Question question;
+  const auto* token = body.child(kDav, "sync-token");
+  if (token == nullptr) refuse("A sync-collection has a sync-token, be it empty");
+  const auto* level = body.child(kDav, "sync-level");
+  if (level == nullptr) {
+    const auto depth = text::trim(rq.header("depth"));
+    if (depth != "0" && depth != "1") refuse("A sync-collection has a sync-level");
+  } else if (level->trimmed() != "1" && level->trimmed() != "infinite" && level->trimmed() != "infinity") {
+    refuse("The sync-level is 1 or infinite");
+  }
+  if (!token->trimmed().empty()) {
+    question.since = read_token(collection, token->trimmed());
+    if (!question.since) forbid("D:valid-sync-token");
+  }
+  if (const auto* limit = body.child(kDav, "limit")) {
+    const auto* nresults = limit->child(kDav, "nresults");
+    question.limit = nresults == nullptr ? std::nullopt : text::number(nresults->trimmed());
+    if (!question.limit) refuse("A limit holds a number of results");
+  }
+  return question;
+}
+
+}  // namespace
+
+Task<> sync_collection(ReportRequest& request) {
+  // The collection's row was read before its members are: a token covers everything up to its number, and
+  // what changes meanwhile has a later one.
+  const auto& collection = *request.target.collection;
+  const auto question = read_question(request.rq, request.body, collection);
+  const auto query = read_report_props(request.body);
+  Answer answer(request.services, request.rq, request.rp, query, request.target.spot);
+  co_await answer.begin();
+  const auto href = request.target.spot.href();
+  auto list = request.services.collections.objects().list(
+      collection.id,
+      {.after = question.since.value_or(0),
+       .until = collection.seq,
+       .tombstones = question.since.has_value(),
+       .components = 0},
+      {.times = (query.needs & needs::kTimes) != 0, .data = (query.needs & needs::kData) != 0});
+  std::uint64_t left = question.limit.value_or(UINT64_MAX);
+  auto told = question.since.value_or(0);
+  bool is_cut = false;
+  for (auto page = co_await list.next(); !page.empty() && !is_cut; page = co_await list.next()) {
+    for (const auto& row : page) {
+      is_cut = left == 0;
+      if (is_cut) break;
+      --left;
+      told = row.seq;
+      if (row.deleted) {
+        std::string gone = href;
+        wire::append_href_segment(gone, row.name);
+        answer.status(gone, 404);
+      } else {
+        answer.member(collection, href, row);
+      }
+      co_await answer.send_if_long();
+    }
+    co_await answer.send();
+    if (is_cut) break;
+  }
+  if (is_cut) answer.more(href);
+  // A cut list that began with nothing has told of no removals; whoever goes on from 0 is told of them.
+  answer.append("<D:sync-token>" + write_token(collection, is_cut ? told : collection.seq) +
+                "</D:sync-token>");
+  co_await answer.end();
+}
+
+}  // namespace welkin::dav::groupware

@@ -1,0 +1,53 @@
+#include "dav/groupware/target.hpp"
+
+#include "dav/groupware/refusal.hpp"
+#include "welkin/core/error.hpp"
+
+namespace welkin::dav::groupware {
+
+Task<Target> find_target(const Services& services, const Caller& caller, Spot spot) {
+  Target target;
+  target.spot = std::move(spot);
+  const auto kind = target.spot.kind;
+  if (kind == kNothing) co_return target;
+  if ((kind & (kRoot | kPrincipals | kHomes)) != 0) {
+    target.exists = true;
+    co_return target;
+  }
+  if (target.spot.user != caller.name) co_return target;
+  if ((kind & (kPrincipal | kHome)) != 0) {
+    target.exists = true;
+    co_return target;
+  }
+  target.collection =
+      co_await services.collections.find(caller, target.spot.collection_kind(), target.spot.collection);
+  if (!target.collection || (kind & kCollection) != 0) {
+    target.exists = target.collection.has_value();
+    co_return target;
+  }
+  target.object = co_await services.collections.objects().find(target.collection->id, target.spot.object);
+  target.exists = target.object.has_value() && !target.spot.has_slash;
+  co_return target;
+}
+
+Task<Target> require_target(const Services& services, const Caller& caller, Spot spot) {
+  auto target = co_await find_target(services, caller, std::move(spot));
+  if (!target.exists) throw Error(Errc::not_found, "not_found", "There is nothing at this address");
+  co_return target;
+}
+
+void require_protocol(const Caller& caller, const Spot& spot) {
+  std::int32_t wanted = protocols::kCaldav | protocols::kCarddav;
+  if ((spot.kind & (kCalendarHome | kCalendar | kCalendarObject)) != 0) wanted = protocols::kCaldav;
+  if ((spot.kind & (kBookHome | kBook | kCardObject)) != 0) wanted = protocols::kCarddav;
+  const bool has_none = (caller.protocol_mask & wanted) == 0;
+  if (has_none || caller.root_limit || !caller.user) forbid_privilege(spot.href(), "D:read");
+}
+
+void require_write(const Target& target, std::string_view privilege) {
+  if (target.collection && target.collection->access < collections::Access::write)
+    forbid_privilege((target.spot.kind & kObject) != 0 ? target.spot.parent().href() : target.spot.href(),
+                     privilege);
+}
+
+}  // namespace welkin::dav::groupware

@@ -1,0 +1,187 @@
+#include "dav/groupware/update.hpp"
+
+#include <algorithm>
+
+#include "welkin/core/error.hpp"
+#include "welkin/core/text.hpp"
+
+namespace welkin::dav::groupware {
+namespace {
+
+constexpr std::string_view kXml = "http://www.w3.org/XML/1998/namespace";
+constexpr std::string_view kProtected = "<D:cannot-modify-protected-property/>";
+
+struct Verdict {
+  int status = 200;
+  std::string_view condition = {};
+};
+
+Verdict judge_value(const wire::XmlElement& property) {
+  if (property.is(kCaldav, "schedule-calendar-transp")) {
+    const bool known = property.children.size() == 1 && (property.children[0].is(kCaldav, "opaque") ||
+                                                         property.children[0].is(kCaldav, "transparent"));
+    if (!known) return {409, {}};
+  }
+  if (property.is(kApple, "calendar-order") && !property.trimmed().empty() &&
+      !text::signed_number(property.trimmed()))
+    return {409, {}};
+  return {};
+}
+
+/// nullopt: components that we do not keep.
+std::optional<std::int16_t> read_components(const wire::XmlElement& set) {
+  using namespace collections::component;
+  std::int16_t out = 0;
+  for (const auto& comp : set.children) {
+    const auto* name = comp.is(kCaldav, "comp") ? comp.attribute("", "name") : nullptr;
+    if (name == nullptr) continue;
+    const auto bit = text::iequals(*name, "VEVENT")     ? kEvent
+                     : text::iequals(*name, "VTODO")    ? kTodo
+                     : text::iequals(*name, "VJOURNAL") ? kJournal
+                                                        : std::int16_t{0};
+    if (bit == 0) return std::nullopt;
+    out = static_cast<std::int16_t>(out | bit);
+  }
+  if (out == 0) return std::nullopt;
+  return out;
+}
+
+unsigned read_type(const wire::XmlElement& type) {
+  bool folder = false, calendar = false, book = false, other = false;
+  for (const auto& child : type.children) {
+    if (child.is(kDav, "collection")) {
+      folder = true;
+    } else if (child.is(kCaldav, "calendar")) {
+      calendar = true;
+    } else if (child.is(kCarddav, "addressbook")) {
+      book = true;
+    } else {
+      other = true;
+    }
+  }
+  if (!folder || other || calendar == book) return kNothing;
+  return calendar ? kCalendar : kBook;
+}
+
+class Reader {
+ public:
+  Reader(Update& update, Kind kind, bool making) : update_(update), kind_(kind), making_(making) {}
+
+  void property(wire::XmlElement element, bool is_set, const std::string* language) {
+    if (is_set && language != nullptr && element.attribute(kXml, "lang") == nullptr)
+      element.attributes.push_back({std::string(kXml), "lang", *language});
+    const auto verdict = judge(element, is_set);
+    auto known = std::find_if(update_.named.begin(), update_.named.end(), [&](const auto& one) {
+      return one.name == element.name && one.ns == element.ns;
+    });
+    if (known == update_.named.end())
+      known = update_.named.insert(known, {element.ns, element.name, 200, {}});
+    if (verdict.status == 200) return;
+    known->status = verdict.status;
+    known->condition = verdict.condition;
+    update_.fails = true;
+  }
+
+ private:
+  Verdict judge(const wire::XmlElement& element, bool is_set) {
+    if (making_ && is_set && element.is(kDav, "resourcetype")) {
+      update_.type = read_type(element);
+      const bool fits = *update_.type == kind_;
+      return fits ? Verdict{} : Verdict{403, "<D:valid-resourcetype/>"};
+    }
+    if (making_ && is_set && element.is(kCaldav, "supported-calendar-component-set") && kind_ == kCalendar) {
+      update_.components = read_components(element);
+      return update_.components ? Verdict{} : Verdict{403, "<C:supported-calendar-component/>"};
+    }
+    const auto* live = find_live(element.ns, element.name);
+    const bool is_ours = live != nullptr && (live->kinds & kind_) != 0;
+    if (live != nullptr && live->is_protected) return {403, kProtected};
+    if ((kind_ & (kHome | kCollection)) == 0) return {403, kProtected};
+    if (is_set && is_ours) {
+      if (const auto verdict = judge_value(element); verdict.status != 200) return verdict;
+    }
+    return keep(element, is_set);
+  }
+
+  Verdict keep(const wire::XmlElement& element, bool is_set) {
+    std::optional<std::string> value;
+    if (is_set) {
+      wire::append_xml(value.emplace(), element);
+      if (value->size() > static_cast<std::size_t>(collections::Collections::kPropertyBytesMax))
+        return {507, {}};
+    }
+    update_.changes.push_back({element.ns, element.name, std::move(value)});
+    return {};
+  }
+
+  Update& update_;
+  Kind kind_;
+  bool making_;
+};
+
+const std::string* language_of(const wire::XmlElement& element, const std::string* inherited) {
+  const auto* own = element.attribute(kXml, "lang");
+  return own != nullptr ? own : inherited;
+}
+
+void read_instructions(const wire::XmlElement& root, Reader& reader, bool making) {
+  const auto* language = language_of(root, nullptr);
+  for (const auto& instruction : root.children) {
+    const bool is_set = instruction.is(kDav, "set");
+    if (!is_set && (making || !instruction.is(kDav, "remove"))) continue;
+    const auto* inside = language_of(instruction, language);
+    for (const auto& prop : instruction.children) {
+      if (!prop.is(kDav, "prop")) continue;
+      for (const auto& property : prop.children) reader.property(property, is_set, language_of(prop, inside));
+    }
+  }
+}
+
+void let_others_fall(Update& update) {
+  for (auto& one : update.named)
+    if (one.status == 200) one.status = 424;
+}
+
+}  // namespace
+
+void Update::fail_last(int status, std::string_view condition) {
+  fails = true;
+  if (named.empty()) return;
+  named.back().status = status;
+  named.back().condition = condition;
+  let_others_fall(*this);
+}
+
+void Update::write(wire::Multistatus& out) const {
+  std::vector<bool> told(named.size());
+  for (std::size_t i = 0; i < named.size(); ++i) {
+    if (told[i]) continue;
+    out.begin_propstat();
+    for (auto j = i; j < named.size(); ++j) {
+      if (named[j].status != named[i].status || named[j].condition != named[i].condition) continue;
+      told[j] = true;
+      wire::append_empty_element(out.out(), named[j].ns, named[j].name, kNamespaces);
+    }
+    out.end_propstat(named[i].status, named[i].condition);
+  }
+}
+
+Update read_update(const wire::XmlElement& root, Kind kind) {
+  Update update;
+  Reader reader(update, kind, false);
+  read_instructions(root, reader, false);
+  if (update.named.empty())
+    throw Error(Errc::invalid, "bad_propertyupdate", "The body holds no property to set or remove");
+  if (update.fails) let_others_fall(update);
+  return update;
+}
+
+Update read_making(const wire::XmlElement& root, Kind kind) {
+  Update update;
+  Reader reader(update, kind, true);
+  read_instructions(root, reader, true);
+  if (update.fails) let_others_fall(update);
+  return update;
+}
+
+}  // namespace welkin::dav::groupware

@@ -1,0 +1,34 @@
+#pragma once
+#include <vector>
+
+#include "dav/groupware/live.hpp"
+
+namespace welkin::dav::groupware {
+
+/// The instructions of a PROPPATCH, MKCALENDAR or extended MKCOL, judged one by one before anything is
+/// changed.
+struct Update {
+  struct Named {
+    std::string ns, name;
+    int status = 200;
+    std::string_view condition;  // children of DAV:error, "" for none
+  };
+  std::vector<Named> named;  // each property once, in the order of the request
+  std::vector<collections::PropertyChange> changes;
+  bool fails = false;
+
+  void fail_last(int status, std::string_view condition);
+  /// The propstats, one a status and condition.
+  void write(wire::Multistatus& out) const;
+
+  // What only the making of a collection may say.
+  std::optional<std::int16_t> components;
+  std::optional<unsigned> type;  // kCalendar, kBook; kNothing: what we do not make
+};
+
+/// @param kind  of what is changed. @throws Error invalid `bad_propertyupdate`
+Update read_update(const wire::XmlElement& update, Kind kind);
+/// @param root  C:mkcalendar or D:mkcol. @param kind  of what would be made at the address
+Update read_making(const wire::XmlElement& root, Kind kind);
+
+}  // namespace welkin::dav::groupware
