@@ -39,6 +39,8 @@ std::optional<Credentials> read_credentials(std::string_view authorization) {
 Task<> authenticated(const Services& services, std::int32_t protocols, bool required,
                      const http::Handler& next, http::Request& rq, http::Reply& rp) {
   const auto given = read_credentials(rq.header("authorization"));
+  // Two Authorization fields are never honest.
+  if (rq.headers().joined("authorization").size() != rq.header("authorization").size()) refuse();
   if (given) {
     std::optional<Caller> caller;
     if (!given->token.empty()) {

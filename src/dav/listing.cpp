@@ -1,7 +1,13 @@
 #include "dav/listing.hpp"
 
+#include "welkin/core/event.hpp"
+
 namespace welkin::dav {
 namespace {
+
+// Rows are written a page at a time, but each may be long: 64 locks, 200 properties.
+constexpr std::size_t kTextMax = std::size_t{256} << 10;
+constexpr std::size_t kCostOfTurn = 64;
 
 Viewer viewer_of(const Services& services, const http::Request& rq) {
   return {rq.caller(), std::string(rq.base_path()) + "/dav/principals/", services.clock.now()};
@@ -14,7 +20,32 @@ std::string href_below(const std::string& folder, const files::BrowseRow& row) {
   return href;
 }
 
+/// Lets others of this thread go on.
+Task<> pass_turn() {
+  Event now;
+  now.set();
+  co_await now.wait();
+}
+
 }  // namespace
+
+std::string Listing::Folder::href() const {
+  if (!above) return name;
+  std::string href = above->href();
+  wire::append_href_segment(href, name);
+  return href += '/';
+}
+
+Task<bool> Listing::may_look(const Walk& walk) {
+  if (looked_at_ >= walk.looked_at_max) co_return false;
+  looked_at_ += walk.row_cost;
+  since_turn_ += walk.row_cost;
+  if (since_turn_ >= kCostOfTurn) {
+    since_turn_ = 0;
+    co_await pass_turn();
+  }
+  co_return true;
+}
 
 Listing::Listing(const Services& services, http::Request& rq, http::Reply& rp, const PropRequest& request,
                  const Preferences& preferences)
@@ -52,8 +83,8 @@ Task<Listing::Walked> Listing::members(NodeId folder, std::int32_t rights, const
                                        const Walk& walk) {
   Walked walked;
   rows_ = looked_at_ = 0;
-  // A folder inside waits for its turn as a number and a path: memory grows with folders, not with files.
-  waiting_.push_back({folder, rights, href});
+  // A folder inside waits for its turn as a number and a name: memory grows with folders, not with files.
+  waiting_.push_back(std::make_shared<const Folder>(Folder{nullptr, href, folder, rights}));
   while (!waiting_.empty()) {
     const auto next = std::move(waiting_.front());
     waiting_.pop_front();
@@ -66,32 +97,36 @@ Task<Listing::Walked> Listing::members(NodeId folder, std::int32_t rights, const
 }
 
 /// False: a limit was reached.
-Task<bool> Listing::one_folder(const Folder& folder, const Walk& walk, Walked& walked) {
+Task<bool> Listing::one_folder(const std::shared_ptr<const Folder>& folder, const Walk& walk,
+                               Walked& walked) {
   const bool limited = walk.deep || walk.rows_max < kRowsMax;
-  auto browse = services_.files.browse(caller_, folder.id, folder.rights, wants_, walk.after);
-  co_await facts_.enter(folder.id, folder.href);
+  const std::string href = folder->href();
+  auto browse = services_.files.browse(caller_, folder->id, folder->rights, wants_, walk.after);
+  co_await facts_.enter(folder->id, href);
   for (auto page = co_await browse.next(); !page.empty(); page = co_await browse.next()) {
     while (!page.empty()) {
       const auto count = co_await facts_.load(page);
       for (const auto& row : page.first(count)) {
         if (walk.deep && row.is_mount && !walk.into_mounts) {
-          out_.begin_response(folder.href, row.name, row.is_folder());
+          out_.begin_response(href, row.name, row.is_folder());
           out_.status(403, "<D:sync-traversal-supported/>");
           out_.end_response();
           continue;
         }
         if (walk.deep && row.is_folder())
-          waiting_.push_back({row.id, row.rights, href_below(folder.href, row)});
+          waiting_.push_back(
+              std::make_shared<const Folder>(Folder{folder, std::string(row.name), row.id, row.rights}));
         if (walk.wanted) {
-          if (looked_at_++ >= walk.looked_at_max) co_return false;
-          if (!walk.wanted(row, folder.href)) continue;
+          if (!co_await may_look(walk)) co_return false;
+          if (!walk.wanted(row, href)) continue;
         }
         if (limited && rows_ >= walk.rows_max) co_return false;
         ++rows_;
-        out_.begin_response(folder.href, row.name, row.is_folder());
-        writer_.propstats(facts_.resource(row, [&] { return href_below(folder.href, row); }), out_);
+        out_.begin_response(href, row.name, row.is_folder());
+        writer_.propstats(facts_.resource(row, [&] { return href_below(href, row); }), out_);
         out_.end_response();
         if (limited) walked.last = row.name;
+        if (text_.size() >= kTextMax) co_await send();
       }
       page = page.subspan(count);
       co_await send();
@@ -113,6 +148,7 @@ Task<> Listing::some(std::span<const files::BrowseRow> rows, const std::vector<s
       out_.begin_response(hrefs[done]);
       writer_.propstats(facts_.resource(rows[done], [&] { return hrefs[done]; }), out_);
       out_.end_response();
+      if (text_.size() >= kTextMax) co_await send();
     }
     co_await send();
   }

@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -28,7 +29,8 @@ class Listing {
     std::string after;        // goes on behind this name; not with `deep`
     /// Which are told; the folder they lie in by its href. Unset: all.
     std::function<bool(const files::BrowseRow&, const std::string& folder)> wanted;
-    std::size_t looked_at_max = kRowsMax;  // with `wanted`
+    std::size_t looked_at_max = kRowsMax;  // with `wanted`: units of `row_cost`
+    std::size_t row_cost = 1;              // what `wanted` costs a row; one is about a microsecond
   };
   struct Walked {
     bool whole = true;  // false: a limit was reached
@@ -51,12 +53,18 @@ class Listing {
   Task<> end();
 
  private:
+  /// One that waits for its turn: its own name only, since a hundred thousand of them may lie a hundred deep.
   struct Folder {
+    std::shared_ptr<const Folder> above;
+    std::string name;  // of the first: its href
     NodeId id;
     std::int32_t rights;
-    std::string href;
+
+    std::string href() const;
   };
-  Task<bool> one_folder(const Folder& folder, const Walk& walk, Walked& walked);
+  Task<bool> one_folder(const std::shared_ptr<const Folder>& folder, const Walk& walk, Walked& walked);
+  /// Whether `wanted` may be asked about one more row; others have their turn in between.
+  Task<bool> may_look(const Walk& walk);
   Task<> send();
 
   const Services& services_;
@@ -68,8 +76,8 @@ class Listing {
   std::string text_;
   wire::Multistatus out_;
   files::BrowseWants wants_;
-  std::deque<Folder> waiting_;
-  std::size_t rows_ = 0, looked_at_ = 0;
+  std::deque<std::shared_ptr<const Folder>> waiting_;
+  std::size_t rows_ = 0, looked_at_ = 0, since_turn_ = 0;
   bool first_sent_ = false;
 };
 

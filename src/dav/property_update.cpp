@@ -71,7 +71,8 @@ class Setter {
   static std::optional<Micros> epoch_or_date(std::string_view value) {
     constexpr std::int64_t kLast = 253'402'300'799;
     const auto seconds = text::signed_number(value.substr(0, value.find('.')));
-    if (seconds) return *seconds > kLast ? std::nullopt : std::optional<Micros>(*seconds * 1'000'000);
+    if (seconds)
+      return *seconds <= 0 || *seconds > kLast ? std::nullopt : std::optional<Micros>(*seconds * 1'000'000);
     return times::from_http_date(value);
   }
   Verdict content_type(std::string_view value) {
@@ -87,15 +88,22 @@ class Setter {
   files::PropertyPatch& patch_;
 };
 
+// What is said once is kept with every property: no language has a name of this length (RFC 5646 §4.4.1).
+constexpr std::size_t kLanguageBytesMax = 100;
+
 /// xml:lang holds for what is inside (XML 1.0 §2.12), so it travels with the property.
-void inherit_language(wire::XmlElement& property, const std::string* language) {
+wire::XmlElement with_language(const wire::XmlElement& property, const std::string* language) {
+  auto copy = property;
   if (language != nullptr && property.attribute(kXml, "lang") == nullptr) {
-    property.attributes.push_back({std::string(kXml), "lang", *language});
+    copy.attributes.push_back({std::string(kXml), "lang", *language});
   }
+  return copy;
 }
 
 const std::string* language_of(const wire::XmlElement& element, const std::string* inherited) {
   const auto* own = element.attribute(kXml, "lang");
+  if (own != nullptr && own->size() > kLanguageBytesMax)
+    throw Error(Errc::invalid, "bad_propertyupdate", "An xml:lang is longer than any language's");
   return own != nullptr ? own : inherited;
 }
 
@@ -166,9 +174,12 @@ PropertyUpdate read_property_update(const wire::XmlElement& update, bool is_fold
     if (prop == nullptr) {
       throw Error(Errc::invalid, "bad_propertyupdate", "A set or remove without a DAV:prop");
     }
-    for (auto property : prop->children) {
-      if (is_set) inherit_language(property, language_of(*prop, in_instruction));
-      const auto verdict = judge(setter, property, is_set, is_folder);
+    const auto* in_prop = is_set ? language_of(*prop, in_instruction) : nullptr;
+    for (const auto& property : prop->children) {
+      // More than fit: nothing of it will be done, so nothing more is judged.
+      if (out.named.size() > static_cast<std::size_t>(files::Properties::kPerNodeMax)) break;
+      const auto verdict = is_set ? judge(setter, with_language(property, in_prop), is_set, is_folder)
+                                  : judge(setter, property, is_set, is_folder);
       auto known = std::find_if(out.named.begin(), out.named.end(), [&](const auto& one) {
         return one.name == property.name && one.ns == property.ns;
       });

@@ -88,6 +88,9 @@ Task<bool> search_members(Listing& listing, const SearchQuery& query, const file
                           const std::string& href) {
   Listing::Walk walk;
   walk.deep = query.depth == Depth::infinity;
+  // An ordinary question costs a unit a row; a hundred long patterns do not get a hundred thousand rows.
+  constexpr std::size_t ordinary_cost = 16;
+  if (query.where) walk.row_cost = 1 + query.where->cost() / ordinary_cost;
   if (!query.order.empty()) co_return co_await search_in_order(listing, query, root, href, std::move(walk));
   walk.rows_max = query.limit.value_or(kRowsMax);
   walk.wanted = [&](const files::BrowseRow& row, const std::string&) { return matches(query, row); };

@@ -221,27 +221,54 @@ bool is_like(std::string_view text, std::string_view pattern) {
   return p == pattern.size();
 }
 
+/// A row, and what of it was folded already: a hundred terms may ask for the same.
+class SearchTerm::Looked {
+ public:
+  explicit Looked(const files::BrowseRow& row) : row(row) {}
+  const std::string& folded(SearchField field, std::string_view value) {
+    auto& kept = field == SearchField::name ? name_ : type_;
+    if (!kept) kept = text::fold(value);
+    return *kept;
+  }
+  const files::BrowseRow& row;
+
+ private:
+  std::optional<std::string> name_, type_;
+};
+
 SearchTerm::Truth SearchTerm::of(const files::BrowseRow& row) const {
+  Looked looked(row);
+  return of(looked);
+}
+
+std::size_t SearchTerm::cost() const {
+  std::size_t all = op == Op::like || op == Op::contains ? 1 + text.size() / 4 : 1;
+  for (const auto& term : terms) all += term.cost();
+  return all;
+}
+
+SearchTerm::Truth SearchTerm::of(Looked& looked) const {
+  const auto& row = looked.row;
   switch (op) {
     case Op::both:
     case Op::either: {
       const auto decisive = op == Op::both ? Truth::no : Truth::yes;
       auto all = op == Op::both ? Truth::yes : Truth::no;
       for (const auto& term : terms) {
-        const auto one = term.of(row);
+        const auto one = term.of(looked);
         if (one == decisive) return decisive;
         if (one == Truth::unknown) all = Truth::unknown;
       }
       return all;
     }
     case Op::inverse: {
-      const auto one = terms[0].of(row);
+      const auto one = terms[0].of(looked);
       return one == Truth::unknown ? one : truth(one == Truth::no);
     }
     case Op::is_collection:
       return truth(row.is_folder());
     case Op::contains:
-      return truth(text::fold(row.name).find(text) != std::string::npos);
+      return truth(looked.folded(SearchField::name, row.name).find(text) != std::string::npos);
     case Op::is_defined:
       return truth(is_text(field) ? text_of(row, field).has_value() : number_of(row, field).has_value());
     default:
@@ -253,9 +280,9 @@ SearchTerm::Truth SearchTerm::of(const files::BrowseRow& row) const {
   }
   const auto value = text_of(row, field);
   if (!value) return Truth::unknown;
-  const auto form = exact ? std::string(*value) : text::fold(*value);
+  const auto form = exact ? *value : std::string_view(looked.folded(field, *value));
   if (op == Op::like) return truth(is_like(form, text));
-  return compare(op, form, text);
+  return compare(op, form, std::string_view(text));
 }
 
 bool SearchQuery::comes_before(const files::BrowseRow& a, const files::BrowseRow& b) const {

@@ -40,6 +40,12 @@ struct SearchTerm {
   bool exact = false;
 
   Truth of(const files::BrowseRow& row) const;
+  /// What that may take, in microseconds or so: long texts are looked for at every place of a name.
+  std::size_t cost() const;
+
+ private:
+  class Looked;
+  Truth of(Looked& looked) const;
 };
 
 struct SearchOrder {
