@@ -147,7 +147,7 @@ begin
   return case when best > 1 and p_mask & 28 <> 28 then 1 else best end;
 end $$;
 
-CREATE FUNCTION public.commit_files(p_drive integer, p_user bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, p_parents bigint[], p_names text[], p_files bigint[], p_contents bigint[], p_sizes bigint[], p_mtimes bigint[], p_mimes smallint[], p_expects smallint[], p_etags text[], p_overwrites boolean[], p_tokens text[], p_uploads bigint[]) RETURNS TABLE(ord integer, verdict text, node_id bigint, parent_id bigint, name text, seq bigint, created boolean, created_at bigint, rights integer, creator bigint)
+CREATE FUNCTION public.commit_files(p_drive integer, p_user bigint, p_session bigint, p_app_password bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, p_parents bigint[], p_names text[], p_files bigint[], p_contents bigint[], p_sizes bigint[], p_mtimes bigint[], p_mimes smallint[], p_expects smallint[], p_etags text[], p_overwrites boolean[], p_tokens text[], p_uploads bigint[]) RETURNS TABLE(ord integer, verdict text, node_id bigint, parent_id bigint, name text, seq bigint, created boolean, created_at bigint, rights integer, creator bigint)
     LANGUAGE plpgsql
     SET plan_cache_mode TO 'force_generic_plan'
     AS $$
@@ -158,6 +158,10 @@ begin
   -- A body may have been long on its way: who was shut out meanwhile writes nothing.
   if p_user <> 0 and not exists (select from users u where u.id = p_user and not u.is_disabled) then
     raise exception using errcode = 'WF403', message = 'forbidden'; end if;
+  if p_session <> 0 and not exists (select from sessions s where s.id = p_session and s.ends_at > now())
+      or p_app_password <> 0 and not exists (select from app_passwords a where a.id = p_app_password
+           and a.revoked_at is null and (a.expires_at is null or a.expires_at > now())) then
+    raise exception using errcode = 'WA401', message = 'signed_out'; end if;
   stamp := now_us();
   any_locks := exists (select from locks l where l.drive_id = p_drive and l.expires_at > now());
   return query
