@@ -13,8 +13,10 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import statistics
 import subprocess
+import sys
 import tempfile
 
 from figures import PASSWORD, Welkin, free_port, wait_for
@@ -71,6 +73,9 @@ def apache(folder, root):
         return None
     port = free_port()
     conf = folder / "apache.conf"
+    locks = folder / "apache-locks"
+    locks.mkdir()
+    locks.chmod(0o777)  # it works as a user of its own
     wanted = "mpm_event authz_core dav dav_fs mime dir".split()
     conf.write_text("".join(f"LoadModule {m}_module {modules}/mod_{m}.so\n" for m in wanted) + f"""
 ServerName localhost
@@ -83,7 +88,7 @@ StartServers 1
 ServerLimit 1
 TypesConfig /etc/mime.types
 ErrorLog {folder}/apache.log
-DavLockDB {folder}/locks
+DavLockDB {locks}/locks
 DocumentRoot {root}
 <Directory {root}>
   Dav On
@@ -119,6 +124,20 @@ def rclone(_folder, root):
     return Peer(["rclone", "serve", "webdav", str(root), "--addr", f"127.0.0.1:{port}"], port)
 
 
+def start_peers(folder, root, started):
+    """Those that are installed, by their names, all over the same files. Whoever calls ends what is in `started`."""
+    peers = {}
+    for name, start in (("apache", apache), ("nginx", nginx), ("rclone", rclone)):
+        peer = start(folder, root)
+        if peer is None:
+            print(f"{name}: not installed")
+            continue
+        started.append(peer)
+        wait_for(peer.port)
+        peers[name] = peer
+    return peers
+
+
 def fill(welkin, count):
     """Makes the files over the wire, on a few connections that are kept."""
     url = f"http://127.0.0.1:{welkin.port}/webdav/d"
@@ -130,7 +149,7 @@ def fill(welkin, count):
         for i in range(count):
             config.write(f'url = "{url}/file-{i:06}.txt"\nupload-file = "{body.name}"\noutput = /dev/null\n')
         config.flush()
-        subprocess.run(["curl", "-sS", "-f", *login, "-Z", "--parallel-max", "8", "-K", config.name], check=True,
+        subprocess.run(["curl", "-sS", "-f", *login, "-Z", "--parallel-max", "32", "-K", config.name], check=True,
                        stderr=subprocess.DEVNULL)
     return url + "/", login
 
@@ -141,6 +160,7 @@ def main():
     parser.add_argument("--files", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=7)
     arguments = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # what was started is ended
     folder = pathlib.Path(tempfile.mkdtemp(prefix="welkin-propfind-"))
     folder.chmod(0o755)
     root = folder / "root"
@@ -155,15 +175,12 @@ def main():
         wait_for(welkin.port, "/ready")
         welkin.user("bench")
         url, login = fill(welkin, arguments.files)
-        rows += measure("welkin", url, [welkin.process.pid], arguments.rounds, arguments.files, *login)
-        for name, start in (("apache", apache), ("nginx", nginx), ("rclone", rclone)):
-            peer = start(folder, root)
-            if peer is None:
-                print(f"{name}: not installed")
-                continue
-            started.append(peer)
-            wait_for(peer.port)
-            rows += measure(name, f"http://127.0.0.1:{peer.port}/d/", peer.pids(), arguments.rounds, arguments.files)
+        asked = [("welkin", url, lambda: [welkin.process.pid], login)]
+        for name, peer in start_peers(folder, root, started).items():
+            asked.append((name, f"http://127.0.0.1:{peer.port}/d/", peer.pids, []))
+        print("asking", flush=True)
+        for name, url, pids, more in asked:
+            rows += measure(name, url, pids(), arguments.rounds, arguments.files, *more)
     finally:
         for one in reversed(started):
             one.stop()

@@ -1,6 +1,11 @@
 #include "calendars/series.hpp"
 
 namespace welkin::calendars {
+namespace {
+
+constexpr int kDescribedMax = 10;  // zones of its own that an object may make us work out
+
+}  // namespace
 
 Clocks::Clocks(const wire::IcalComponent& calendar, const Zone& floating)
     : calendar_(calendar), floating_(floating) {}
@@ -9,7 +14,7 @@ const Zone* Clocks::zone_of(const std::string& tzid) const {
   if (const auto known = zones_.find(tzid); known != zones_.end())
     return known->second ? &*known->second : nullptr;
   auto zone = Zone::iana(tzid);
-  if (!zone) {
+  if (!zone && described_++ < kDescribedMax) {
     for (const auto& component : calendar_.components)
       if (component.name == "VTIMEZONE" && component.text("TZID") == tzid) {
         zone = Zone::described(component);

@@ -10,6 +10,8 @@
 namespace welkin::calendars {
 namespace {
 
+constexpr std::size_t kRulesMax = 4;  // as many as are looked at
+
 [[noreturn]] void refuse(const char* precondition, const std::string& why) {
   throw Error(Errc::forbidden, precondition, why);
 }
@@ -53,6 +55,8 @@ void check_values(const wire::IcalComponent& component) {
         bad_value(component, property, "is no duration and no time");
     }
   }
+  if (component.count("RRULE") > kRulesMax || component.count("EXRULE") > kRulesMax)
+    refuse("valid_calendar_data", "A component has too many recurrence rules");
   if (component.name == "VEVENT" && !component.property("DTSTART"))
     refuse("valid_calendar_data", "An event has no DTSTART");
   for (const auto& below : component.components)

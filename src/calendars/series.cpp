@@ -6,7 +6,9 @@
 namespace welkin::calendars {
 namespace {
 
-constexpr std::size_t kDatesMax = 20'000;  // RDATE and EXDATE values of one component
+constexpr std::size_t kRulesMax = 4;         // of a kind; more than one is rare and deprecated
+constexpr std::int64_t kStepsMax = 250'000;  // of all rules of a component
+constexpr std::size_t kDatesMax = 20'000;    // RDATE and EXDATE values of one component
 
 std::int64_t day_of(std::int64_t local) {
   return (local >= 0 ? local : local - (wire::kDaySeconds - 1)) / wire::kDaySeconds;
@@ -158,8 +160,9 @@ Series::Master Series::master_of(const wire::IcalComponent& component) const {
   for (const auto& property : component.properties) {
     if (property.name == "RRULE" || property.name == "EXRULE") {
       auto read = parse_rule(property.value);
-      if (auto* rule = std::get_if<Rule>(&read))
-        (property.name == "RRULE" ? out.rules : out.exrules).push_back(std::move(*rule));
+      auto& rules = property.name == "RRULE" ? out.rules : out.exrules;
+      if (auto* rule = std::get_if<Rule>(&read); rule && rules.size() < kRulesMax)
+        rules.push_back(std::move(*rule));
     } else if (property.name == "RDATE" || property.name == "EXDATE") {
       read_dates(out, property);
     }
@@ -208,9 +211,10 @@ Walk Series::walk_rule(const Master& master, const Rule& rule, bool first_rule, 
   constexpr std::int64_t kSlack = 3 * 3600;
   const std::int64_t from = plus(local_of(clocks_, anchor, plus(first, -whole)), -kSlack);
   const std::int64_t to = std::min(plus(local_of(clocks_, anchor, last), kSlack), until_local(rule, anchor));
+  const auto steps = kStepsMax / static_cast<std::int64_t>(master.rules.size() + master.exrules.size());
   std::vector<std::int64_t> out_of_rules;
   for (const auto& exrule : master.exrules) {
-    RuleIterator each(exrule, anchor.time.local_seconds);
+    RuleIterator each(exrule, anchor.time.local_seconds, steps);
     each.skip_to(from);
     while (const auto local = each.next(std::min(to, until_local(exrule, anchor)))) {
       if (out_of_rules.size() >= kDatesMax) return Walk::used_up;
@@ -218,7 +222,7 @@ Walk Series::walk_rule(const Master& master, const Rule& rule, bool first_rule, 
     }
   }
   std::sort(out_of_rules.begin(), out_of_rules.end());
-  RuleIterator each(rule, anchor.time.local_seconds);
+  RuleIterator each(rule, anchor.time.local_seconds, steps);
   each.skip_to(from);
   std::int64_t before = INT64_MIN;
   while (const auto local = each.next(to)) {

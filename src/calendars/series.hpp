@@ -42,6 +42,7 @@ class Clocks {
   const wire::IcalComponent& calendar_;
   Zone floating_;
   mutable std::map<std::string, std::optional<Zone>, std::less<>> zones_;
+  mutable int described_ = 0;
 };
 
 /// How long a component takes: exact, or so many days by its clock and then exact (RFC 5545 §3.8.5.3).

@@ -11,11 +11,14 @@ namespace welkin::calendars {
 namespace {
 
 constexpr std::int64_t kLast = wire::days_from_civil(2200, 1, 1) * wire::kDaySeconds;
+constexpr std::int64_t kFirstOfRules = wire::days_from_civil(1900, 1, 1) * wire::kDaySeconds;
 constexpr std::size_t kChangesMax = 4000;
+constexpr int kRulesMax = 20;              // nobody's law changed more often since rules are written down
+constexpr std::int64_t kStepsMax = 2'000;  // of a rule: twice what three hundred years take
 
 /// The onsets of a STANDARD or DAYLIGHT; local times of theirs are told in the offset before them.
 void append_onsets(std::vector<Transition>& out, const wire::IcalComponent& observance, std::int64_t from,
-                   std::int64_t to) {
+                   std::int64_t to, int& rules) {
   const auto start = wire::parse_ical_time(observance.value("DTSTART"));
   if (!start) return;
   const auto add = [&](std::int64_t local) {
@@ -30,16 +33,15 @@ void append_onsets(std::vector<Transition>& out, const wire::IcalComponent& obse
     } else if (property.name == "RRULE") {
       const auto read = parse_rule(property.value);
       const auto* rule = std::get_if<Rule>(&read);
-      if (!rule || rule->freq < Freq::daily) continue;
+      if (!rule || rule->freq < Freq::daily || ++rules > kRulesMax) continue;
       has_rule = true;
       std::int64_t end = kLast;
       if (rule->until) end = std::min(end, rule->until->local_seconds + (rule->until->is_utc ? from : 0));
-      RuleIterator each(*rule, start->local_seconds, 20'000);
-      std::size_t taken = 0;
-      while (const auto local = each.next(end)) {
-        add(*local);
-        if (++taken > 1000) break;
-      }
+      add(start->local_seconds);
+      RuleIterator each(*rule, start->local_seconds, kStepsMax);
+      each.skip_to(kFirstOfRules);
+      while (const auto local = each.next(end))
+        if (*local != start->local_seconds) add(*local);
     }
   }
   if (!has_rule) add(start->local_seconds);
@@ -74,6 +76,7 @@ std::int64_t ZoneTable::to_local(std::int64_t utc_seconds) const {
 std::shared_ptr<const ZoneTable> table_of(const wire::IcalComponent& vtimezone) {
   std::vector<Transition> changes;
   std::optional<std::pair<std::int64_t, std::int64_t>> earliest;  // when, and the offset before it
+  int rules = 0;
   for (const auto& observance : vtimezone.components) {
     if (observance.name != "STANDARD" && observance.name != "DAYLIGHT") continue;
     const auto to = wire::parse_ical_offset(observance.value("TZOFFSETTO"));
@@ -81,7 +84,7 @@ std::shared_ptr<const ZoneTable> table_of(const wire::IcalComponent& vtimezone) 
     if (!to) continue;
     if (!from) from = to;
     const std::size_t had = changes.size();
-    append_onsets(changes, observance, *from, *to);
+    append_onsets(changes, observance, *from, *to, rules);
     for (std::size_t i = had; i < changes.size(); ++i)
       if (!earliest || changes[i].utc < earliest->first) earliest.emplace(changes[i].utc, *from);
   }

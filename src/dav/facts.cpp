@@ -22,9 +22,12 @@ std::string href_above(std::string_view href, std::size_t levels, std::string_vi
 
 Task<> Facts::enter(NodeId folder, std::string_view href) {
   if ((needs_ & needs::kLocks) == 0) co_return;
+  above_.clear();
+  inherited_.clear();
+  any_lock_ = co_await services_.files.locks().any_in_drive_of(folder);
+  if (!any_lock_) co_return;
   above_ = co_await services_.files.locks().covering(caller_, folder);
   std::erase_if(above_, [](const files::Lock& lock) { return !lock.infinite; });
-  inherited_.clear();
   for (const auto& lock : above_) inherited_.push_back({&lock, href_above(href, lock.levels_up, top_)});
 }
 
@@ -60,7 +63,9 @@ Task<std::size_t> Facts::load(std::span<const files::BrowseRow> rows) {
   if ((needs_ & needs::kLocks) != 0) {
     std::vector<NodeId> nodes;
     nodes.reserve(count);
-    for (const auto& row : rows) nodes.push_back(row.id);
+    for (const auto& row : rows) {
+      if (any_lock_ || row.is_mount) nodes.push_back(row.id);  // a mount lies in another drive
+    }
     own_ = co_await services_.files.locks().on(caller_, std::move(nodes));
   }
   if ((needs_ & (needs::kUse | needs::kSync)) != 0) {

@@ -59,6 +59,7 @@ class Facts {
   unsigned needs_;
   std::vector<std::pair<std::string, std::string>> names_;
   std::string top_;
+  bool any_lock_ = true;                  // in the drive of the folder that was entered
   std::vector<files::Lock> above_, own_;  // above the rows, on them
   std::vector<CoveringLock> inherited_, covering_;
   std::vector<files::NodeProperty> stored_;

@@ -5,6 +5,7 @@
 #include "dav/property_update.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/core/text.hpp"
+#include "welkin/http/upload_headers.hpp"
 
 namespace welkin::dav {
 namespace {
@@ -65,6 +66,11 @@ Task<> mkcol(Change& change) {
   if (change.at.node || change.is_root()) refuse_taken(change);
   const auto& parent = change.require_parent();
   auto update = co_await read_body(change.rq);
+  const auto modified_at = http::client_mtime(change.rq.headers());
+  if (modified_at) {
+    if (!update) update.emplace();
+    update->patch.modified_at = modified_at;
+  }
   co_await change.require_conditions();
   change.touch_target(false, false);
   if (update && update->fails) {
@@ -84,6 +90,7 @@ Task<> mkcol(Change& change) {
     co_await answer_refused(change, *update);
     co_return;
   }
+  if (modified_at) change.rp.set("X-OC-MTime", "accepted");
   co_await change.rp.send(http::Status::created);
 }
 

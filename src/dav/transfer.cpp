@@ -85,7 +85,7 @@ Task<files::Expect> require_both(Change& change, const Destination& to) {
 Task<> set_mtime(Change& change, files::Node& node) {
   files::PropertyPatch patch;
   patch.modified_at = http::client_mtime(change.rq.headers());
-  if (!patch.modified_at || node.is_folder()) co_return;
+  if (!patch.modified_at) co_return;
   patch.lock_tokens = change.submitted.tokens;
   const auto modified_at = *patch.modified_at;
   try {

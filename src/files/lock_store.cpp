@@ -98,6 +98,10 @@ std::vector<Lock> locks_of(const Caller& caller, const db::Rows& rows) {
 
 }  // namespace
 
+const db::Stmt kAnyInDrive{"files.any_lock_in_drive",
+                           "select exists (select from locks l join nodes n on n.drive_id = l.drive_id"
+                           " where n.id = $1 and l.expires_at > now())"};
+
 std::vector<Lock> covering_locks(db::Tx& tx, const Caller& caller, NodeId node) {
   return locks_of(caller, tx.exec(kCovering, find_params(caller, node)));
 }

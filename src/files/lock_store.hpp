@@ -9,6 +9,8 @@
 /// Rows of `locks`. What forbids a change is decided by the SQL function `is_locked`, inside that change.
 namespace welkin::files::store {
 
+/// $1 a node: whether anything in its drive is locked.
+extern const db::Stmt kAnyInDrive;
 std::vector<Lock> covering_locks(db::Tx& tx, const Caller& caller, NodeId node);
 std::vector<Lock> locks_on(db::Tx& tx, const Caller& caller, const std::vector<NodeId>& nodes);
 std::vector<Lock> blocking_locks(db::Tx& tx, const Caller& caller, const Locks::Touch& touch,

@@ -60,6 +60,11 @@ Task<std::vector<Lock>> Locks::on(Caller caller, std::vector<NodeId> nodes) {
   co_return co_await room_->db.read([&](db::Tx& tx) { return store::locks_on(tx, caller, nodes); });
 }
 
+Task<bool> Locks::any_in_drive_of(NodeId node) {
+  const auto rows = co_await room_->db.query(store::kAnyInDrive, db::Params(node));
+  co_return rows[0].boolean(0);
+}
+
 Task<LockResult> Locks::lock(Caller caller, NodeId node, LockRequest request) {
   const auto token = new_lock_token();
   co_return co_await room_->db.write([&](db::Tx& tx) {

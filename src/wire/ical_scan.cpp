@@ -5,6 +5,18 @@
 #include "welkin/core/text.hpp"
 
 namespace welkin::wire {
+namespace {
+
+/// Whether the parameters at the beginning of the line say so.
+bool is_quoted_printable(std::string_view line) {
+  const auto colon = line.find(':');
+  if (colon == std::string_view::npos || colon > 256) return false;
+  const auto head = text::lower(line.substr(0, colon)) + ';';
+  return head.find(";quoted-printable;") != std::string::npos ||
+         head.find(";encoding=quoted-printable;") != std::string::npos;
+}
+
+}  // namespace
 
 const char* text_fault(std::string_view text) {
   if (!text::is_utf8(text)) return "it is not UTF-8";
@@ -49,15 +61,14 @@ std::optional<std::string_view> LogicalLines::next_of_card(bool keeps_blank) {
   const auto first = next_physical();
   if (!first) return first;
   const std::size_t begins = number_;
-  const auto head = first->substr(0, std::min<std::size_t>(first->find(':'), 256));
-  if (text::lower(head).find("quoted-printable") != std::string::npos) {
+  const auto folded = [&] { return !rest_.empty() && (rest_[0] == ' ' || rest_[0] == '\t'); };
+  if (is_quoted_printable(*first) && (keeps_blank || !folded())) {
     unfolded_.assign(*first);
     while (unfolded_.ends_with('=') && !rest_.empty()) {
       unfolded_.pop_back();
       unfolded_ += *next_physical();
     }
   } else {
-    const auto folded = [&] { return !rest_.empty() && (rest_[0] == ' ' || rest_[0] == '\t'); };
     if (!folded()) return first;
     unfolded_.assign(*first);
     while (folded()) unfolded_ += next_physical()->substr(keeps_blank ? 0 : 1);

@@ -92,14 +92,22 @@ std::string escaped_as_3_0(std::string_view s, bool uri) {
   return out;
 }
 
+/// Some writers say it twice.
+bool is_encoded(const CardProperty& property, std::string_view lower_case) {
+  for (const auto& parameter : property.parameters)
+    if (parameter.name == "ENCODING")
+      for (const auto& value : parameter.values)
+        if (text::iequals(value, lower_case)) return true;
+  return false;
+}
+
 }  // namespace
 
 void decode_legacy(CardProperty& property, CardVersion version) {
-  const auto encoding = text::lower(property.parameter_value("ENCODING"));
   const bool is_old = version == CardVersion::v2_1;
-  const bool is_quoted = encoding == "quoted-printable";
-  const bool is_base64 = encoding == "base64" || encoding == "b";
-  if (is_base64) {
+  const bool is_quoted = is_encoded(property, "quoted-printable");
+  const bool is_base64 = is_encoded(property, "base64") || is_encoded(property, "b");
+  if (is_base64 && !is_quoted) {
     std::erase_if(property.value, [](char c) { return c == ' ' || c == '\t'; });
     return;
   }
@@ -110,7 +118,8 @@ void decode_legacy(CardProperty& property, CardVersion version) {
   // A charset we do not know is worth less than a look at the bytes.
   if (is_latin || !text::is_utf8(value)) value = from_windows_1252(value);
   property.value = is_old || is_quoted ? escaped_as_3_0(value, is_uri(property)) : value;
-  if (is_quoted || encoding == "8bit" || encoding == "7bit") property.set_parameter("ENCODING", "");
+  if (is_quoted || is_encoded(property, "8bit") || is_encoded(property, "7bit"))
+    property.set_parameter("ENCODING", "");
   property.set_parameter("CHARSET", "");
 }
 

@@ -205,6 +205,24 @@ TEST(Filter, ExceptionsInEveryForm) {
                            "20260304T000000Z/20260305T000000Z"));
 }
 
+TEST(Filter, EndsOfSeriesByEveryClock) {
+  const auto last_day = [](std::string_view until, std::string_view range_text) {
+    return finds_event(
+        event("DTSTART;TZID=Europe/Berlin:20260302T093000 / DURATION:PT1H / RRULE:FREQ=DAILY;UNTIL=" +
+              std::string(until)),
+        range_text);
+  };
+  const std::string_view tenth = "20260310T000000Z/20260311T000000Z", eleventh = "20260311T000000Z/";
+  for (const auto* until : {"20260310T083000Z", "20260310T093000", "20260310"}) {
+    EXPECT_TRUE(last_day(until, tenth)) << until;
+    EXPECT_FALSE(last_day(until, eleventh)) << until;
+  }
+  EXPECT_FALSE(last_day("20260310T082959Z", tenth));
+  const auto days = event("DTSTART;VALUE=DATE:20260302 / RRULE:FREQ=DAILY;UNTIL=20260310T000000Z");
+  EXPECT_TRUE(finds_event(days, "20260310T000000Z/20260311T000000Z"));
+  EXPECT_FALSE(finds_event(days, "20260311T000000Z/"));
+}
+
 TEST(Filter, DatesThatAreAdded) {
   const auto object = event(
       "DTSTART:20260302T100000Z / DTEND:20260302T110000Z / RRULE:FREQ=WEEKLY;COUNT=2 / "
@@ -322,6 +340,24 @@ TEST(Filter, WhatMayNotStand) {
 TEST(Filter, FloodsEndAndAreLetThrough) {
   const auto flood = event("DTSTART:20000101T000000Z / RRULE:FREQ=SECONDLY / EXRULE:FREQ=SECONDLY");
   EXPECT_TRUE(finds_event(flood, "20260101T000000Z/20270101T000000Z"));
+  // Thousands of rules, of its own or of its zones, and not one instance.
+  std::string rules, zones, dates;
+  for (int i = 0; i < 2000; ++i) rules += "RRULE:FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30\r\n";
+  for (int i = 0; i < 100; ++i) {
+    const auto name = "Z" + std::to_string(i);
+    zones += "BEGIN:VTIMEZONE\r\nTZID:" + name + "\r\n";
+    for (int j = 0; j < 25; ++j)
+      zones +=
+          "BEGIN:STANDARD\r\nDTSTART:19700101T000000\r\nRRULE:FREQ=DAILY;BYMONTH=2;BYMONTHDAY="
+          "30\r\nTZOFFSETTO:+0100\r\n"
+          "END:STANDARD\r\n";
+    zones += "END:VTIMEZONE\r\n";
+    dates += "RDATE;TZID=" + name + ":20260401T000000\r\n";
+  }
+  const auto busy = wire::parse_ical(calendar(
+      zones + "BEGIN:VEVENT\r\nUID:x\r\nDTSTART:20260101T000000Z\r\n" + rules + dates + "END:VEVENT\r\n"));
+  EXPECT_FALSE(finds_event(busy, "20270101T000000Z/20280101T000000Z"));
+  EXPECT_THROW(check_object(busy), Error);
 }
 
 }  // namespace

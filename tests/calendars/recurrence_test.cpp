@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
 #include "calendars/fixtures.hpp"
 
 namespace welkin::calendars {
@@ -160,6 +164,28 @@ TEST(Recurrence, NoRuleCostsMoreThanItsSteps) {
   }
   EXPECT_EQ(instances("FREQ=DAILY" + every_second, "20260101T235959", 3),
             (Times{"20260101T235959", "20260102T000000", "20260102T000001"}));
+}
+
+// Four hundred random rules as python3-dateutil sees them (tests/calendars/make_dateutil.py).
+TEST(Recurrence, AgreesWithDateutil) {
+  std::ifstream file(WELKIN_CORPUS "/recurrence.txt");
+  std::size_t rules = 0;
+  for (std::string line; std::getline(file, line); ++rules) {
+    std::istringstream words(line);
+    std::string text, start;
+    words >> text >> start;
+    const Times wanted{std::istream_iterator<std::string>(words), {}};
+    const Rule rule = rule_of(text);
+    RuleIterator each(rule, at(start), 20'000'000);
+    Times found;
+    while (found.size() < 8) {
+      const auto next = each.next(at("20391231T235959"));
+      if (!next) break;
+      found.push_back(wire::format_ical_time({.local_seconds = *next}));
+    }
+    EXPECT_EQ(found, wanted) << text << " from " << start;
+  }
+  EXPECT_EQ(rules, 400U);
 }
 
 TEST(Recurrence, LastOfACount) {

@@ -41,6 +41,20 @@ TEST_F(DavMkcol, MakesNothingWhenAPropertyIsRefused) {
   EXPECT_EQ(propfind("/webdav/area/new", "0").http.status, 404);
 }
 
+TEST_F(DavMkcol, TakesTheClientsTime) {
+  for (const char* path : {"/webdav/area/dated", "/webdav/area/copied"}) {
+    const auto made =
+        std::string_view(path).ends_with("dated")
+            ? dav.send("MKCOL", path, {{"X-OC-Mtime", "1500000000"}})
+            : dav.send("COPY", "/webdav/area/dated", {{"Destination", path}, {"X-OC-Mtime", "1500000000"}});
+    EXPECT_EQ(made.status, 201) << made.body;
+    EXPECT_EQ(made.header("x-oc-mtime"), "accepted");
+    EXPECT_EQ(propfind(path, "0").responses.at(0).text("getlastmodified"), "Fri, 14 Jul 2017 02:40:00 GMT");
+  }
+  EXPECT_EQ(dav.send("MKCOL", "/webdav/area/bad", {{"X-OC-Mtime", "soon"}}).status, 400);
+  EXPECT_EQ(propfind("/webdav/area/bad", "0").http.status, 404);
+}
+
 // Folder and properties are one change: what has no room leaves no folder, not even in the trash.
 TEST_F(DavMkcol, IsOneChange) {
   const auto poor = server.user(server.fresh("poor"), false, 1000);

@@ -64,6 +64,8 @@ class Locks {
   /// The live locks whose root is one of `nodes` (which the caller has been shown): a page of a listing asks
   /// once. What covers a member is this and the `infinite` ones of `covering` its folder.
   Task<std::vector<Lock>> on(Caller caller, std::vector<NodeId> nodes);
+  /// Whether there is any live lock in the drive of a node: where there is none, no page needs to ask.
+  Task<bool> any_in_drive_of(NodeId node);
 
   /// Needs the right to change the node. @throws Error not_found, forbidden (also `too_many_locks`)
   Task<LockResult> lock(Caller caller, NodeId node, LockRequest request);
