@@ -27,7 +27,7 @@ class Fuzz(unittest.TestCase):
         found = os.path.join(self.folder, "found")
         os.mkdir(found)
         dictionary = os.path.join(here, name + ".dict")
-        command = [os.path.join(PROGRAMS, name + "_fuzz"), f"-max_total_time={SECONDS}", "-timeout=10", "-rss_limit_mb=1024",
+        command = [os.path.join(PROGRAMS, name + "_fuzz"), f"-max_total_time={SECONDS}", "-timeout=10", "-rss_limit_mb=2048",
                    "-max_len=8192", "-print_final_stats=1", f"-artifact_prefix={self.folder}/", found, corpus]
         if os.path.exists(dictionary):
             command.insert(1, "-dict=" + dictionary)
