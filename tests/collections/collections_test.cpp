@@ -9,6 +9,7 @@
 
 #include "support/run.hpp"
 #include "support/test_db.hpp"
+#include "welkin/collections/upkeep.hpp"
 #include "welkin/core/error.hpp"
 
 namespace welkin::collections {
@@ -298,6 +299,30 @@ TEST_F(CollectionsTest, SpansFindWhatOverlaps) {
   const auto keys = run(objects.within(personal.id, 0, 0, 9000));
   EXPECT_EQ(run(objects.by_keys(personal.id, keys)).at(0).name, "a.ics");
   EXPECT_TRUE(run(objects.by_keys(run(collections.find(bob, Kind::calendar, "personal"))->id, keys)).empty());
+}
+
+TEST_F(CollectionsTest, TheTrashEndsByAge) {
+  put(alice, personal, "a.ics", "u1");
+  run(objects.remove(alice, personal.id, "a.ics", {}));
+  put(alice, personal, "b.ics", "u2");
+  const auto tasks = run(collections.find(alice, Kind::calendar, "tasks")).value();
+  run(collections.remove(alice, personal.id, ""));
+  const auto left = [&](const std::string& table, const Collection& of) {
+    const auto sql = "select count(*) from " + table + " where " +
+                     (table == "collections" ? "id" : "collection_id") + " = " + std::to_string(of.id.value);
+    const auto name = table + sql;
+    return db.read_now([&](db::Tx& tx) { return tx.one(db::Stmt{name.c_str(), sql.c_str()})[0].i64(0); });
+  };
+  purge_trash(db);
+  EXPECT_EQ(left("collections", personal), 1) << "not yet";
+  EXPECT_EQ(left("collection_trash", personal), 1);
+  database().script("update collections set deleted_at = now() - interval '31 days' where id = " +
+                    std::to_string(personal.id.value));
+  while (purge_trash(db)) {
+  }
+  EXPECT_EQ(left("collections", personal), 0);
+  EXPECT_EQ(left("collection_objects", personal), 0);
+  EXPECT_EQ(left("collections", tasks), 1);
 }
 
 // Numbers follow commit order: a poller that goes on from the state it read misses nothing.

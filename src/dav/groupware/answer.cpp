@@ -17,7 +17,7 @@ Answer::Answer(const Services& services, http::Request& rq, http::Reply& rp, con
       rp_(rp),
       query_(query),
       preferences_(preferences_of(rq)),
-      view_{rq.caller(), spot.mount, {}},
+      view_{rq.caller(), spot.mount, {}, &query.calendar_data, {}},
       user_(rq.caller().name),
       writer_(query, preferences_.minimal),
       out_(text_) {}

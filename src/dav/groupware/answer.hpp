@@ -13,6 +13,8 @@ class Answer {
   Answer(const Services& services, http::Request& rq, http::Reply& rp, const PropQuery& query,
          const Spot& spot);
 
+  /// The zone of times without one, when series are to be expanded.
+  void set_floating(calendars::Zone zone) { view_.floating = std::move(zone); }
   /// Looks up what every item needs, then begins the reply: what can be refused is refused before.
   Task<> begin();
   /// An address above collections, of the caller's.

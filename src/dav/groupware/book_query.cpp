@@ -1,6 +1,7 @@
 #include "dav/groupware/book_query.hpp"
 
 #include "dav/groupware/answer.hpp"
+#include "dav/groupware/filter_text.hpp"
 #include "dav/groupware/refusal.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/core/text.hpp"
@@ -12,17 +13,10 @@ namespace {
 [[noreturn]] void refuse(const char* why) { throw Error(Errc::invalid, "bad_report", why); }
 [[noreturn]] void refuse_filter() { forbid("A:supported-filter"); }
 
-std::string upper(std::string_view name) {
-  std::string out(name);
-  for (auto& c : out)
-    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 32);
-  return out;
-}
-
 std::string name_of(const wire::XmlElement& filter) {
   const auto* name = filter.attribute("", "name");
   if (name == nullptr || name->empty()) refuse_filter();
-  return upper(*name);
+  return upper_name(*name);
 }
 
 bool is_all_of(const wire::XmlElement& filter) {
@@ -33,20 +27,8 @@ bool is_all_of(const wire::XmlElement& filter) {
 }
 
 wire::CardTextMatch read_match(const wire::XmlElement& element) {
-  auto collation = text::Collation::unicode_casemap;
-  if (const auto* named = element.attribute("", "collation"); named != nullptr && *named != "default") {
-    const auto known = text::collation_named(*named);
-    if (!known) forbid("A:supported-collation");
-    collation = *known;
-  }
-  auto type = text::MatchType::contains;
-  if (const auto* named = element.attribute("", "match-type")) {
-    const auto known = text::match_type_named(*named);
-    if (!known) refuse_filter();
-    type = *known;
-  }
-  const auto* negate = element.attribute("", "negate-condition");
-  return {text::Matcher(collation, type, element.text), negate != nullptr && *negate == "yes"};
+  return {read_matcher(element, text::Collation::unicode_casemap, "A:", "A:supported-filter"),
+          says_yes(element, "negate-condition")};
 }
 
 wire::CardParamFilter read_param(const wire::XmlElement& element) {

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "dav/groupware/filter_text.hpp"
 #include "dav/groupware/refusal.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/core/text.hpp"
@@ -24,9 +25,8 @@ std::vector<wire::CardPropRequest> props_of(const Arguments* request) {
     const auto* name = prop.is(kCarddav, "prop") ? prop.attribute("", "name") : nullptr;
     if (name == nullptr) continue;
     wire::CardPropRequest wanted;
-    for (const char c : *name) wanted.name += c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c;
-    const auto* no_value = prop.attribute("", "novalue");
-    wanted.no_value = no_value != nullptr && *no_value == "yes";
+    wanted.name = upper_name(*name);
+    wanted.no_value = says_yes(prop, "novalue");
     out.push_back(std::move(wanted));
   }
   return out;

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <unordered_map>
 
 #include "dav/groupware/card_data.hpp"
+#include "welkin/core/error.hpp"
 
 namespace welkin::dav::groupware {
 namespace {
@@ -89,9 +91,24 @@ bool creationdate(const Item& item, const View&, const Arguments*, std::string& 
   return put(out, "</D:creationdate>");
 }
 
-bool calendar_data(const Item& item, const View&, const Arguments*, std::string& out) {
+/// What of the object was asked for. nullopt: its series has more instances than anybody is told.
+std::optional<std::string> rendered(std::string_view data, const View& view) {
+  std::string out;
+  try {
+    wire::append_ical(out,
+                      calendars::render_object(wire::parse_ical(data), *view.calendar_data, view.floating));
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+  return out;
+}
+
+bool calendar_data(const Item& item, const View& view, const Arguments*, std::string& out) {
+  const bool whole = view.calendar_data == nullptr || view.calendar_data->is_whole();
+  const auto made = whole ? std::nullopt : rendered(item.object->data, view);
+  if (!whole && !made) return false;
   out += "<C:calendar-data>";
-  append_body(out, item.object->data);
+  append_body(out, made ? std::string_view(*made) : item.object->data);
   return put(out, "</C:calendar-data>");
 }
 

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "dav/groupware/spot.hpp"
+#include "welkin/calendars/expand.hpp"
 #include "welkin/people/people.hpp"
 #include "welkin/wire/multistatus.hpp"
 #include "welkin/wire/xml.hpp"
@@ -27,8 +28,10 @@ struct Item {
 /// The same for every item of an answer.
 struct View {
   const Caller& caller;
-  std::string mount;  // as Spot::mount
-  people::User me;    // the caller's account, when needed
+  std::string mount;                                      // as Spot::mount
+  people::User me;                                        // the caller's account, when needed
+  const calendars::DataRequest* calendar_data = nullptr;  // what of objects is told; nullptr: all
+  calendars::Zone floating;                               // of times without a zone
 };
 
 namespace needs {

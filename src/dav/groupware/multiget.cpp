@@ -4,6 +4,7 @@
 #include <set>
 
 #include "dav/groupware/answer.hpp"
+#include "dav/groupware/filter_reader.hpp"
 #include "dav/groupware/limits.hpp"
 #include "dav/groupware/refusal.hpp"
 
@@ -49,6 +50,8 @@ Task<> multiget(ReportRequest& request) {
   const auto query = read_report_props(request.body);
   const auto wanted = read_hrefs(request);
   Answer answer(request.services, request.rq, request.rp, query, request.target.spot);
+  if (!query.calendar_data.is_whole())
+    answer.set_floating(co_await floating_zone(request.services, request.rq.caller(), collection, nullptr));
   co_await answer.begin();
   const auto href = request.target.spot.href();
   for (std::size_t done = 0; done < wanted.size();) {

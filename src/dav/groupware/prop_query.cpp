@@ -4,6 +4,7 @@
 #include <set>
 
 #include "dav/groupware/card_data.hpp"
+#include "dav/groupware/filter_reader.hpp"
 #include "welkin/core/error.hpp"
 
 namespace welkin::dav::groupware {
@@ -22,6 +23,7 @@ void ask(PropQuery& query, const wire::XmlElement& prop) {
     query.asked.push_back({element.ns, element.name, live, &element, true});
     query.needs |= live == nullptr ? needs::kStored : live->needs;
     if (element.is(kCarddav, "address-data")) check_address_data(&element);
+    if (element.is(kCaldav, "calendar-data")) query.calendar_data = read_calendar_data(element);
   }
 }
 

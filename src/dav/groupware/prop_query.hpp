@@ -17,8 +17,9 @@ struct PropQuery {
     bool missing_is_told = true;  // by a 404; not of what allprop brings
   };
   Show show = Show::all;
-  std::vector<Asked> asked;  // in the order of the request, each once
-  unsigned needs = 0;        // of all of them together
+  std::vector<Asked> asked;              // in the order of the request, each once
+  unsigned needs = 0;                    // of all of them together
+  calendars::DataRequest calendar_data;  // of C:calendar-data
 
   /// What a client may have stored and this query shows; empty: all of it.
   std::vector<std::pair<std::string, std::string>> stored_names() const;

@@ -26,6 +26,7 @@ constexpr Wording kWordings[] = {
     {"max_attendees_per_instance", "<C:max-attendees-per-instance/>"},
     {"min_date_time", "<C:min-date-time/>"},
     {"max_date_time", "<C:max-date-time/>"},
+    {"valid_filter", "<C:valid-filter/>"},
     // RFC 6352 §6.3.2.1
     {"valid_address_data", "<A:valid-address-data/>"},
     {"supported_address_data", "<A:supported-address-data/>"},

@@ -1,7 +1,9 @@
 #include "dav/groupware/report.hpp"
 
 #include "dav/groupware/book_query.hpp"
+#include "dav/groupware/calendar_query.hpp"
 #include "dav/groupware/multiget.hpp"
+#include "dav/groupware/principal_reports.hpp"
 #include "dav/groupware/refusal.hpp"
 #include "dav/groupware/sync.hpp"
 #include "dav/resource.hpp"
@@ -10,9 +12,17 @@
 namespace welkin::dav::groupware {
 namespace {
 
+constexpr unsigned kPeople = kRoot | kPrincipals | kPrincipal;
+
 constexpr Report kReports[] = {
+    {kDav, "principal-property-search", kPeople, principal_property_search},
+    {kDav, "principal-search-property-set", kPeople, principal_search_property_set},
+    {kDav, "principal-match", kPeople | kHome, principal_match},
+    {kDav, "expand-property", kPeople | kHome | kCollection, expand_property},
     {kDav, "sync-collection", kCollection, sync_collection},
     {kCaldav, "calendar-multiget", kCalendar, multiget},
+    {kCaldav, "calendar-query", kCalendar, calendar_query},
+    {kCaldav, "free-busy-query", kCalendar, free_busy_query},
     {kCarddav, "addressbook-multiget", kBook, multiget},
     {kCarddav, "addressbook-query", kBook, book_query},
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "dav/groupware/answer.hpp"
+#include "dav/groupware/filter_reader.hpp"
 #include "dav/groupware/refusal.hpp"
 #include "dav/groupware/sync_state.hpp"
 #include "welkin/core/error.hpp"
@@ -53,6 +54,8 @@ Task<> sync_collection(ReportRequest& request) {
   const auto question = read_question(request.rq, request.body, collection);
   const auto query = read_report_props(request.body);
   Answer answer(request.services, request.rq, request.rp, query, request.target.spot);
+  if (!query.calendar_data.is_whole())
+    answer.set_floating(co_await floating_zone(request.services, request.rq.caller(), collection, nullptr));
   co_await answer.begin();
   const auto href = request.target.spot.href();
   auto list = request.services.collections.objects().list(

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dav/groupware/filter_reader.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/core/text.hpp"
 
@@ -17,6 +18,10 @@ struct Verdict {
 };
 
 Verdict judge_value(const wire::XmlElement& property) {
+  if (property.is(kCaldav, "calendar-timezone") && !zone_in(property.text))
+    return {403, "<C:valid-calendar-data/>"};
+  if (property.is(kCaldav, "calendar-timezone-id") && !calendars::Zone::iana(property.trimmed()))
+    return {403, "<C:valid-timezone/>"};
   if (property.is(kCaldav, "schedule-calendar-transp")) {
     const bool known = property.children.size() == 1 && (property.children[0].is(kCaldav, "opaque") ||
                                                          property.children[0].is(kCaldav, "transparent"));
@@ -142,6 +147,31 @@ void let_others_fall(Update& update) {
     if (one.status == 200) one.status = 424;
 }
 
+/// A zone is said as its name or as its rules. Who sets one sets the other, so that they never differ: the
+/// name of the rules when they have a known one, no rules for a name.
+void keep_zones_equal(Update& update) {
+  const collections::PropertyChange *rules = nullptr, *name = nullptr;
+  for (const auto& change : update.changes) {
+    if (change.ns != kCaldav) continue;
+    if (change.name == "calendar-timezone") rules = &change;
+    if (change.name == "calendar-timezone-id") name = &change;
+  }
+  if ((rules == nullptr) == (name == nullptr)) return;
+  const std::string other = rules != nullptr ? "calendar-timezone-id" : "calendar-timezone";
+  collections::PropertyChange change{std::string(kCaldav), other, std::nullopt};
+  if (rules != nullptr && rules->value) {
+    const auto zone = zone_in(wire::parse_xml(*rules->value).text);
+    if (zone && zone->is_iana()) {
+      wire::XmlElement element;
+      element.ns = kCaldav;
+      element.name = other;
+      element.text = zone->name();
+      wire::append_xml(change.value.emplace(), element);
+    }
+  }
+  update.changes.push_back(std::move(change));
+}
+
 }  // namespace
 
 void Update::fail_last(int status, std::string_view condition) {
@@ -173,6 +203,7 @@ Update read_update(const wire::XmlElement& root, Kind kind) {
   if (update.named.empty())
     throw Error(Errc::invalid, "bad_propertyupdate", "The body holds no property to set or remove");
   if (update.fails) let_others_fall(update);
+  if (kind == kCalendar) keep_zones_equal(update);
   return update;
 }
 
@@ -181,6 +212,7 @@ Update read_making(const wire::XmlElement& root, Kind kind) {
   Reader reader(update, kind, true);
   read_instructions(root, reader, true);
   if (update.fails) let_others_fall(update);
+  if (kind == kCalendar) keep_zones_equal(update);
   return update;
 }
 

@@ -88,6 +88,48 @@ TEST_F(GroupwareDiscovery, ListsGoDownFromTheRoot) {
             nullptr);
 }
 
+TEST_F(GroupwareDiscovery, ReportsAboutPeople) {
+  const auto mine = "/dav/principals/users/" + alice.name + "/";
+  const auto search = [&](const std::string& value, const std::string& type) {
+    return report("/dav/principals/", "D:principal-property-search",
+                  "<D:property-search><D:prop><D:displayname/></D:prop><D:match match-type=\"" + type +
+                      "\">" + value + "</D:match></D:property-search><D:prop><D:displayname/></D:prop>")
+        .hrefs();
+  };
+  using Hrefs = std::vector<std::string>;
+  EXPECT_EQ(search(alice.name, "equals"), Hrefs{mine});
+  EXPECT_EQ(search("ALICE", "starts-with"), Hrefs{mine});
+  EXPECT_EQ(search(bob.name, "equals"), Hrefs{}) << "nobody can be found out about";
+  last = dav.send("REPORT", "/dav/principals/", {}, "<D:principal-search-property-set xmlns:D=\"DAV:\"/>");
+  EXPECT_EQ(last.status, 200);
+  EXPECT_NE(last.body.find("<D:displayname/>"), std::string::npos);
+  EXPECT_EQ(report("/dav/principals/", "D:principal-match", "<D:self/>").hrefs(), Hrefs{mine});
+  EXPECT_EQ(
+      report(home, "D:principal-match", "<D:principal-property><D:owner/></D:principal-property>").hrefs(),
+      (Hrefs{cal, tasks}));
+}
+
+TEST_F(GroupwareDiscovery, HrefsAreExpanded) {
+  const auto answer =
+      report("/dav/principals/users/" + alice.name + "/", "D:expand-property",
+             "<D:property name=\"calendar-proxy-read-for\" namespace=\"http://calendarserver.org/ns/\">"
+             "<D:property name=\"displayname\"/></D:property>"
+             "<D:property name=\"calendar-home-set\" namespace=\"urn:ietf:params:xml:ns:caldav\">"
+             "<D:property name=\"resourcetype\"/><D:property name=\"nothing\"/></D:property>"
+             "<D:property name=\"displayname\"/><D:property name=\"none\"/>");
+  ASSERT_EQ(answer.http.status, 207) << answer.http.body;
+  const auto& r = answer.responses.at(0);
+  EXPECT_EQ(r.status_of(cs("calendar-proxy-read-for")), 200);
+  EXPECT_EQ(r.text("displayname"), alice.name);
+  EXPECT_EQ(r.status_of("none"), 404);
+  const auto& nested = r.properties.at(caldav("calendar-home-set")).element;
+  ASSERT_EQ(nested.children.size(), 1u) << answer.http.body;
+  const auto& inner = nested.children[0];
+  EXPECT_TRUE(inner.is("DAV:", "response"));
+  EXPECT_EQ(inner.children.at(0).text, home);
+  EXPECT_NE(answer.http.body.find("<D:collection/>"), std::string::npos);
+}
+
 TEST_F(GroupwareDiscovery, AppPasswordsReachTheirHalfOnly) {
   const auto password = [&](std::int32_t protocols, NodeId folder = {}) {
     people::People::UserPage page;

@@ -1,0 +1,210 @@
+#include "dav/groupware/principal_reports.hpp"
+
+#include <algorithm>
+
+#include "dav/groupware/answer.hpp"
+#include "dav/groupware/refusal.hpp"
+#include "welkin/core/error.hpp"
+#include "welkin/core/text.hpp"
+
+namespace welkin::dav::groupware {
+namespace {
+
+[[noreturn]] void refuse(const char* why) { throw Error(Errc::invalid, "bad_report", why); }
+
+struct Searchable {
+  std::string_view ns, name, about;
+};
+constexpr Searchable kSearchable[] = {
+    {kDav, "displayname", "Name"},
+    {kServer, "email-address-set", "E-mail address"},
+    {kCaldav, "calendar-user-address-set", "Calendar address"},
+};
+
+Spot own_principal(const Spot& near, const Caller& caller) {
+  return spot_at(near.mount, {"principals", "users", caller.name}, true);
+}
+
+/// The texts a property of the account is searched in.
+std::vector<std::string> values_of(const wire::XmlElement& property, const people::User& me) {
+  if (property.is(kDav, "displayname")) return {me.display_name.empty() ? me.name : me.display_name};
+  if (me.email.empty()) return {};
+  if (property.is(kServer, "email-address-set")) return {me.email};
+  if (property.is(kCaldav, "calendar-user-address-set")) return {"mailto:" + me.email};
+  return {};
+}
+
+/// One DAV:property-search: all of its properties hold the text.
+bool matches(const wire::XmlElement& search, const people::User& me) {
+  const auto* prop = search.child(kDav, "prop");
+  const auto* wanted = search.child(kDav, "match");
+  if (prop == nullptr || wanted == nullptr) refuse("A property-search has a prop and a match");
+  auto type = text::MatchType::contains;
+  if (const auto* named = wanted->attribute("", "match-type"))
+    type = text::match_type_named(*named).value_or(text::MatchType::contains);
+  const text::Matcher matcher(text::Collation::unicode_casemap, type, wanted->text);
+  return std::all_of(prop->children.begin(), prop->children.end(), [&](const wire::XmlElement& property) {
+    const auto values = values_of(property, me);
+    return std::any_of(values.begin(), values.end(),
+                       [&](const auto& value) { return matcher.matches(value); });
+  });
+}
+
+}  // namespace
+
+Task<> principal_property_search(ReportRequest& request) {
+  const auto me = co_await request.services.people.me(request.rq.caller());
+  bool any = false, found = true, is_any_of = false;
+  if (const auto* test = request.body.attribute("", "test")) is_any_of = *test == "anyof";
+  for (const auto& child : request.body.children) {
+    if (!child.is(kDav, "property-search")) continue;
+    const bool hit = matches(child, me);
+    found = !any ? hit : is_any_of ? found || hit : found && hit;
+    any = true;
+  }
+  if (!any) refuse("A principal-property-search has a property-search");
+  const auto query = read_report_props(request.body);
+  Answer answer(request.services, request.rq, request.rp, query, request.target.spot);
+  co_await answer.begin();
+  if (found) co_await answer.place(own_principal(request.target.spot, request.rq.caller()));
+  co_await answer.end();
+}
+
+Task<> principal_search_property_set(ReportRequest& request) {
+  std::string out;
+  wire::begin_dav_document(out, "principal-search-property-set", kNamespaces);
+  for (const auto& one : kSearchable) {
+    out += "<D:principal-search-property><D:prop>";
+    wire::append_empty_element(out, one.ns, one.name, kNamespaces);
+    ((out += "</D:prop><D:description xml:lang=\"en\">") += one.about) +=
+        "</D:description></D:principal-search-property>";
+  }
+  out += "</D:principal-search-property-set>";
+  co_await request.rp.send(http::Status::ok, "application/xml; charset=utf-8", std::move(out));
+}
+
+Task<> principal_match(ReportRequest& request) {
+  const bool self = request.body.child(kDav, "self") != nullptr;
+  if (!self && request.body.child(kDav, "principal-property") == nullptr)
+    refuse("A principal-match has a self or a principal-property");
+  const auto query = read_report_props(request.body);
+  const auto& spot = request.target.spot;
+  const auto& caller = request.rq.caller();
+  Answer answer(request.services, request.rq, request.rp, query, spot);
+  co_await answer.begin();
+  if (self) {
+    if ((spot.kind & (kRoot | kPrincipals | kPrincipal)) != 0)
+      co_await answer.place(own_principal(spot, caller));
+  } else if ((spot.kind & kHome) != 0) {
+    auto mine = co_await request.services.collections.home(caller, spot.collection_kind());
+    std::erase_if(mine, [](const auto& one) { return one.access != collections::Access::own; });
+    co_await answer.collections(mine);
+  }
+  co_await answer.end();
+}
+
+namespace {
+
+constexpr int kLevelsMax = 5;
+
+/// Writes a response with the properties of one address, those that are hrefs expanded.
+class Expander {
+ public:
+  Expander(ReportRequest& request, View view) : request_(request), view_(std::move(view)) {}
+
+  Task<> response(Spot spot, const wire::XmlElement& wanted, int level) {
+    const auto target = co_await find_target(request_.services, request_.rq.caller(), std::move(spot));
+    const auto href = target.spot.href();
+    ((out_ += "<D:response><D:href>") += href) += "</D:href>";
+    if (!target.exists) {
+      out_ += "<D:status>HTTP/1.1 404 Not Found</D:status></D:response>";
+      co_return;
+    }
+    std::vector<collections::Property> stored;
+    if (target.collection && !target.object)
+      stored = co_await request_.services.collections.properties(request_.rq.caller(),
+                                                                 {target.collection->id}, {});
+    collections::ObjectRow row;
+    if (target.object) row = collections::row_of(*target.object);
+    const Item item{target.spot.kind,
+                    href,
+                    target.spot.user,
+                    target.collection ? &*target.collection : nullptr,
+                    target.object ? &row : nullptr,
+                    stored};
+    std::string missing;
+    out_ += "<D:propstat><D:prop>";
+    for (const auto& property : wanted.children) {
+      if (!property.is(kDav, "property")) continue;
+      co_await one(item, target.spot.mount, property, level, missing);
+    }
+    out_ += "</D:prop><D:status>HTTP/1.1 200 OK</D:status></D:propstat>";
+    if (!missing.empty())
+      ((out_ += "<D:propstat><D:prop>") += missing) +=
+          "</D:prop><D:status>HTTP/1.1 404 Not Found</D:status></D:propstat>";
+    out_ += "</D:response>";
+  }
+
+  std::string& out() { return out_; }
+
+ private:
+  Task<> one(const Item& item, const std::string& mount, const wire::XmlElement& property, int level,
+             std::string& missing) {
+    const auto* name = property.attribute("", "name");
+    const auto* ns = property.attribute("", "namespace");
+    if (name == nullptr) refuse("A property has a name");
+    const std::string space = ns == nullptr ? std::string(kDav) : *ns;
+    const auto* live = find_live(space, *name);
+    std::string value;
+    const bool is_live = live != nullptr && (live->kinds & item.kind) != 0;
+    if (!(is_live ? live->write(item, view_, nullptr, value) : put_stored(item, space, *name, value))) {
+      wire::append_empty_element(missing, space, *name, kNamespaces);
+      co_return;
+    }
+    if (property.children.empty() || level >= kLevelsMax) {
+      out_ += value;
+      co_return;
+    }
+    // Read again what was just written: the one place that needs it as a tree.
+    std::string document;
+    wire::begin_dav_document(document, "prop", kNamespaces);
+    const auto tree = wire::parse_xml((document += value) += "</D:prop>");
+    auto element = tree.children.at(0);
+    std::vector<std::string> hrefs;
+    for (const auto& child : element.children)
+      if (child.is(kDav, "href")) hrefs.push_back(child.text);
+    std::erase_if(element.children, [](const auto& child) { return child.is(kDav, "href"); });
+    std::string shell;
+    wire::append_xml(shell, element);
+    const auto end = shell.ends_with("/>") ? shell.size() - 2 : shell.rfind("</");
+    out_ += shell.substr(0, end);
+    if (shell.ends_with("/>")) out_ += '>';
+    for (const auto& href : hrefs)
+      if (auto spot = spot_of_uri(request_.rq, href))
+        co_await response(spot_at(mount, std::move(spot->names), spot->has_slash), property, level + 1);
+    out_ += shell.ends_with("/>") ? "</" + element.name + ">" : shell.substr(end);
+  }
+
+  ReportRequest& request_;
+  View view_;
+  std::string out_;
+};
+
+}  // namespace
+
+Task<> expand_property(ReportRequest& request) {
+  View view{request.rq.caller(),
+            request.target.spot.mount,
+            co_await request.services.people.me(request.rq.caller()),
+            nullptr,
+            {}};
+  Expander expander(request, std::move(view));
+  wire::Multistatus(expander.out()).begin(kNamespaces);
+  co_await expander.response(request.target.spot, request.body, 0);
+  expander.out() += "</D:multistatus>";
+  request.rp.set("Cache-Control", "private, no-cache");
+  co_await request.rp.send(http::Status::multi_status, "application/xml; charset=utf-8",
+                           std::move(expander.out()));
+}
+
+}  // namespace welkin::dav::groupware
