@@ -103,6 +103,16 @@ begin
   return made;
 end $$;
 
+CREATE FUNCTION public.bury_object(p_id bigint, p_seq bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+  update collection_objects set seq = p_seq, deleted = true, t0 = null, t1 = null, etag = null, uid_hash = null, size = 0,
+         component = 0, flags = 0, uid = null, title = null, emails = '{}', phones = '{}', search = null, data = null,
+         modified_at = clock_timestamp()
+   where id = p_id;
+end $$;
+
 CREATE FUNCTION public.bytes_of(p_node bigint) RETURNS bigint
     LANGUAGE plpgsql STABLE
     AS $$
@@ -121,7 +131,23 @@ begin
   if not found then raise exception using errcode = 'WQ507', message = 'quota_exceeded'; end if;
 end $$;
 
-CREATE FUNCTION public.commit_files(p_drive integer, p_user bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, p_parents bigint[], p_names text[], p_files bigint[], p_contents bigint[], p_sizes bigint[], p_mtimes bigint[], p_mimes smallint[], p_expects smallint[], p_etags text[], p_overwrites boolean[], p_tokens text[], p_uploads bigint[]) RETURNS TABLE(ord integer, verdict text, node_id bigint, parent_id bigint, name text, seq bigint, created boolean, created_at bigint, rights integer, creator bigint)
+CREATE FUNCTION public.collection_access(p_collection bigint, p_user bigint, p_subjects bigint[], p_mask integer) RETURNS smallint
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare c record; best smallint;
+begin
+  select x.owner_id, x.deleted_at into c from collections x where x.id = p_collection;
+  if not found or c.deleted_at is not null or p_mask & 1 = 0 then return 0; end if;
+  if c.owner_id = p_user then
+    best := 3;
+  else
+    select coalesce(max(s.access), 0) into best from collection_shares s
+     where s.collection_id = p_collection and s.subject_id = any (p_subjects);
+  end if;
+  return case when best > 1 and p_mask & 28 <> 28 then 1 else best end;
+end $$;
+
+CREATE FUNCTION public.commit_files(p_drive integer, p_user bigint, p_session bigint, p_app_password bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, p_parents bigint[], p_names text[], p_files bigint[], p_contents bigint[], p_sizes bigint[], p_mtimes bigint[], p_mimes smallint[], p_expects smallint[], p_etags text[], p_overwrites boolean[], p_tokens text[], p_uploads bigint[]) RETURNS TABLE(ord integer, verdict text, node_id bigint, parent_id bigint, name text, seq bigint, created boolean, created_at bigint, rights integer, creator bigint)
     LANGUAGE plpgsql
     SET plan_cache_mode TO 'force_generic_plan'
     AS $$
@@ -132,6 +158,10 @@ begin
   -- A body may have been long on its way: who was shut out meanwhile writes nothing.
   if p_user <> 0 and not exists (select from users u where u.id = p_user and not u.is_disabled) then
     raise exception using errcode = 'WF403', message = 'forbidden'; end if;
+  if p_session <> 0 and not exists (select from sessions s where s.id = p_session and s.ends_at > now())
+      or p_app_password <> 0 and not exists (select from app_passwords a where a.id = p_app_password
+           and a.revoked_at is null and (a.expires_at is null or a.expires_at > now())) then
+    raise exception using errcode = 'WA401', message = 'signed_out'; end if;
   stamp := now_us();
   any_locks := exists (select from locks l where l.drive_id = p_drive and l.expires_at > now());
   return query
@@ -225,7 +255,7 @@ CREATE FUNCTION public.copy_node(p_node bigint, p_to bigint, p_name text, p_chil
 #variable_conflict use_column
 declare
   d record; n record; g record; h record; author bigint := nullif(p_user, 0); stamp bigint;
-  target integer; taken bigint; deep boolean; total bigint;
+  target integer; taken bigint; deep boolean; total bigint; noted bigint;
 begin
   select l.drive into target from lock_drives(p_to, 0) l;
   d := begin_change(target, 0, true);
@@ -281,19 +311,49 @@ begin
     insert into node_properties (node_id, ns, name, value)
     select s.fresh, p.ns, p.name, p.value
       from picked s cross join lateral (select * from node_properties x where x.node_id = s.id offset 0) p
-     where s.flags & 4 = 4)
+     where s.flags & 4 = 4
+    returning octet_length(ns) + octet_length(name) + octet_length(value) bytes)
   select count(*) filter (where kind = 2), count(*) filter (where kind = 1),
-         coalesce(sum(size) filter (where kind = 1), 0), min(fresh) filter (where id = p_node)
-    into folders_made, files_made, total, node_id from picked;
+         coalesce(sum(size) filter (where kind = 1), 0), min(fresh) filter (where id = p_node),
+         (select coalesce(sum(w.bytes), 0) from properties w)
+    into folders_made, files_made, total, node_id, noted from picked;
   if folders_made + files_made = 0 then raise exception using errcode = 'WN404', message = 'not_found'; end if;
   if folders_made + files_made > p_nodes_max then raise exception using errcode = 'WU422', message = 'too_many_nodes'; end if;
-  perform charge_drive(target, total);
+  perform charge_drive(target, total + noted);
   if taken is not null then  -- a lock on the replaced name protects the name (RFC 4918 §7.6), those below it end
     update locks l set node_id = copy_node.node_id where l.node_id = taken;
     perform drop_locks(taken, target);
   end if;
   perform raise_chain(h.chain, d.seq, total);
   insert into changes (drive_id, seq, node_id, parent_id, op) values (target, d.seq, copy_node.node_id, p_to, 1);
+end $$;
+
+CREATE FUNCTION public.create_collection(p_user bigint, p_mask integer, p_kind smallint, p_path text, p_components smallint, p_set_ns text[], p_set_names text[], p_set_values text[], p_many_max integer, p_count_max integer) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare made bigint;
+begin
+  if p_mask & 5 <> 5 then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
+  -- One at a time a user, so that the count holds.
+  perform 1 from users u where u.id = p_user for no key update;
+  if (select count(*) from collections c where c.owner_id = p_user and c.deleted_at is null) >= p_many_max then
+    raise exception using errcode = 'WQ507', message = 'too_many_collections'; end if;
+  insert into collections (owner_id, kind, components, path) values (p_user, p_kind, p_components, p_path)
+    on conflict (owner_id, kind, path) where deleted_at is null do nothing returning id into made;
+  if made is null then raise exception using errcode = 'WC409', message = 'exists'; end if;
+  insert into collection_state (collection_id) values (made);
+  perform set_collection_properties(made, null, p_set_ns, p_set_names, p_set_values, '{}', '{}', p_count_max);
+  return made;
+end $$;
+
+CREATE FUNCTION public.create_default_collections(p_user bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+  with made as (
+    insert into collections (owner_id, kind, components, path)
+      values (p_user, 1, 7, 'personal'), (p_user, 1, 2, 'tasks'), (p_user, 2, 0, 'contacts') returning id)
+  insert into collection_state (collection_id) select id from made;
 end $$;
 
 CREATE FUNCTION public.create_folder(p_parent bigint, p_name text, p_user bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, p_tokens uuid[], p_depth_max integer, OUT node_id bigint, OUT drive integer, OUT seq bigint, OUT stamp bigint, OUT rights integer) RETURNS record
@@ -335,6 +395,45 @@ begin
   insert into drive_members (drive_id, user_id, rights) values (d, p_user, 127);
   update drives set root_id = r, trash_id = t where id = d;
   return d;
+end $$;
+
+CREATE FUNCTION public.delete_collection(p_collection bigint, p_user bigint, p_subjects bigint[], p_mask integer, p_token text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare s collection_state; access smallint;
+begin
+  s := lock_collection(p_collection, p_user, p_subjects, p_mask, 1::smallint);
+  if p_mask & 16 = 0 then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
+  if p_token <> '' and p_token <> s.epoch || '-' || s.seq then
+    raise exception using errcode = 'WP412', message = 'precondition_failed'; end if;
+  access := collection_access(p_collection, p_user, p_subjects, 127);
+  if access < 3 then
+    delete from collection_shares where collection_id = p_collection and user_id = p_user;
+    -- One that came through a group cannot be left by one of its members.
+    if not found then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
+    delete from collection_properties where collection_id = p_collection and user_id = p_user;
+    return;
+  end if;
+  update collections set deleted_at = now() where id = p_collection;
+  delete from collection_feeds where collection_id = p_collection;
+  update collection_state set seq = seq + 1, changed_at = now() where collection_id = p_collection;
+end $$;
+
+CREATE FUNCTION public.delete_object(p_collection bigint, p_user bigint, p_subjects bigint[], p_mask integer, p_name text, p_expect smallint, p_expected uuid) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare s collection_state; o record;
+begin
+  s := lock_collection(p_collection, p_user, p_subjects, p_mask, 2::smallint);
+  select x.id, x.etag, x.size into o
+    from collection_objects x where x.collection_id = p_collection and x.name = p_name and not x.deleted;
+  if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  perform require_expected(p_expect, p_expected, true, o.etag);
+  insert into collection_trash (collection_id, deleted_by, name, title, data)
+    select p_collection, p_user, x.name, x.title, x.data from collection_objects x where x.id = o.id;
+  update collection_state set seq = s.seq + 1, object_count = object_count - 1, bytes = bytes - o.size, changed_at = now()
+   where collection_id = p_collection;
+  perform bury_object(o.id, s.seq + 1);
 end $$;
 
 CREATE FUNCTION public.delete_version(p_node bigint, p_version bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer) RETURNS void
@@ -401,7 +500,9 @@ CREATE FUNCTION public.drop_locks(p_node bigint, p_drive integer) RETURNS void
     AS $$
 begin
   delete from locks l
-   where l.drive_id = p_drive and (l.node_id = p_node or way_down(p_node, l.node_id) is not null);
+   where l.drive_id = p_drive
+     and l.node_id in (select d.node_id from (select distinct y.node_id from locks y where y.drive_id = p_drive) d
+                        where d.node_id = p_node or way_down(p_node, d.node_id) is not null);
 end $$;
 
 CREATE FUNCTION public.drop_upload(p_upload bigint) RETURNS boolean
@@ -471,21 +572,28 @@ CREATE FUNCTION public.fold_name(t text) RETURNS text
 CREATE FUNCTION public.free_name(p_parent bigint, p_name text, p_is_folder boolean) RETURNS text
     LANGUAGE plpgsql STABLE
     AS $_$
-declare stem text := p_name; ending text := ''; parts text[]; n integer := 1; tried text := p_name;
+declare stem text := p_name; ending text := ''; parts text[]; taken integer := 1; free integer := 2; middle integer;
 begin
+  if not exists (select from nodes x where x.parent_id = p_parent and x.name = p_name collate "C") then
+    return p_name; end if;
   if not p_is_folder then
     parts := regexp_match(p_name, '^(.+)(\.[^.]{1,16})$');
     if parts is not null then stem := parts[1]; ending := parts[2]; end if;
   end if;
-  while exists (select from nodes x where x.parent_id = p_parent and x.name = tried collate "C") loop
-    n := n + 1;
-    tried := stem || ' (' || n || ')' || ending;
-    while octet_length(tried) > 255 loop
-      stem := left(stem, -1);
-      tried := stem || ' (' || n || ')' || ending;
-    end loop;
+  while exists (select from nodes x where x.parent_id = p_parent
+                   and x.name = numbered_name(stem, free, ending) collate "C") loop
+    taken := free; free := free * 2;
   end loop;
-  return tried;
+  while free - taken > 1 loop
+    middle := (taken + free) / 2;
+    if exists (select from nodes x where x.parent_id = p_parent
+                  and x.name = numbered_name(stem, middle, ending) collate "C") then
+      taken := middle;
+    else
+      free := middle;
+    end if;
+  end loop;
+  return numbered_name(stem, free, ending);
 end $_$;
 
 CREATE FUNCTION public.gate(p_node bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, OUT chain bigint[], OUT drive integer, OUT live boolean, OUT rights integer, OUT names text[]) RETURNS record
@@ -549,6 +657,36 @@ begin
                                  limit p_keep) x) >= p_keep;
 end $$;
 
+CREATE TABLE public.nodes (
+    id bigint NOT NULL,
+    parent_id bigint,
+    content_id bigint,
+    size bigint DEFAULT 0 NOT NULL,
+    mtime bigint NOT NULL,
+    etag_seq bigint NOT NULL,
+    created_at bigint NOT NULL,
+    author_id bigint,
+    drive_id integer NOT NULL,
+    etag_drive integer NOT NULL,
+    kind smallint NOT NULL,
+    mime smallint DEFAULT 0 NOT NULL,
+    flags smallint DEFAULT 0 NOT NULL,
+    name text NOT NULL COLLATE pg_catalog."C",
+    creator_id bigint,
+    CONSTRAINT nodes_check CHECK (((kind = 1) = (content_id IS NOT NULL))),
+    CONSTRAINT nodes_kind_check CHECK ((kind = ANY (ARRAY[1, 2])))
+)
+WITH (fillfactor='92', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_insert_scale_factor='0.02', autovacuum_analyze_scale_factor='0.02');
+
+CREATE FUNCTION public.is_fresh(p_node public.nodes, p_user bigint) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  return p_node.kind = 1 and p_user <> 0 and p_node.creator_id = p_user and p_node.flags & 7 = 0
+     and p_node.created_at > now_us() - 60000000
+     and not exists (select from versions v where v.node_id = p_node.id);
+end $$;
+
 CREATE FUNCTION public.is_locked(p_chain bigint[], p_node bigint, p_parent bigint, p_drive integer, p_subjects bigint[], p_tokens uuid[], p_deep boolean) RETURNS boolean
     LANGUAGE plpgsql STABLE
     AS $$
@@ -570,10 +708,21 @@ begin
     select from (
       select l.node_id, l.exclusive, coalesce(l.token = any (p_tokens)
                and (l.owner_id is null or l.owner_id = any (p_subjects)), false) satisfied
-        from locks l
-       where l.drive_id = p_drive and l.expires_at > now() and l.node_id <> p_node
-         and way_down(p_node, l.node_id) is not null) x
+        from (select distinct y.node_id from locks y
+               where y.drive_id = p_drive and y.expires_at > now() and y.node_id <> p_node) d
+        join locks l on l.drive_id = p_drive and l.node_id = d.node_id and l.expires_at > now()
+       where way_down(p_node, d.node_id) is not null) x
      group by x.node_id having bool_or(x.exclusive and not x.satisfied) or not bool_or(x.satisfied));
+end $$;
+
+CREATE FUNCTION public.just_trashed(p_drive integer, p_parent bigint, p_name text, p_user bigint) RETURNS bigint
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  return (select t.node_id from trash t join nodes n on n.id = t.node_id
+           where t.drive_id = p_drive and t.deleted_at > now() - interval '60 seconds' and t.deleted_by = p_user
+             and t.from_parent_id = p_parent and t.from_name = p_name and not t.purging and n.kind = 1
+           order by t.deleted_at desc limit 1);
 end $$;
 
 CREATE FUNCTION public.label_version(p_node bigint, p_version bigint, p_label text, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer) RETURNS void
@@ -586,6 +735,29 @@ begin
   perform require_versioned(p_node, drive, g);
   update versions set label = p_label where id = p_version and node_id = p_node;
   if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+end $$;
+
+CREATE TABLE public.collection_state (
+    collection_id bigint NOT NULL,
+    epoch integer DEFAULT 1 NOT NULL,
+    seq bigint DEFAULT 0 NOT NULL,
+    object_count integer DEFAULT 0 NOT NULL,
+    bytes bigint DEFAULT 0 NOT NULL,
+    changed_at timestamp with time zone DEFAULT now() NOT NULL
+)
+WITH (fillfactor='20', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000');
+
+CREATE FUNCTION public.lock_collection(p_collection bigint, p_user bigint, p_subjects bigint[], p_mask integer, p_access smallint) RETURNS public.collection_state
+    LANGUAGE plpgsql
+    AS $$
+declare s collection_state; has smallint;
+begin
+  select * into s from collection_state x where x.collection_id = p_collection for update;
+  if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  has := collection_access(p_collection, p_user, p_subjects, p_mask);
+  if has = 0 then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  if has < p_access then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
+  return s;
 end $$;
 
 CREATE FUNCTION public.lock_drives(p_node bigint, p_to bigint, OUT drive integer, OUT target integer) RETURNS record
@@ -648,12 +820,12 @@ begin
                     where m.drive_id = p_drive and m.subject_id = any (p_subjects));
 end $$;
 
-CREATE FUNCTION public.move_node(p_node bigint, p_to bigint, p_name text, p_replace boolean, p_user bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, p_expect smallint, p_etags text[], p_tokens uuid[], p_depth_max integer, p_nodes_max integer, OUT created boolean) RETURNS boolean
+CREATE FUNCTION public.move_node(p_node bigint, p_to bigint, p_name text, p_replace boolean, p_user bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, p_expect smallint, p_etags text[], p_tokens uuid[], p_depth_max integer, p_nodes_max integer, p_succeed boolean DEFAULT false, OUT created boolean, OUT moved bigint) RETURNS record
     LANGUAGE plpgsql
     AS $$
 declare
-  d record; e record; n record; g record; h record;
-  drive integer; target integer; destination bigint; wanted text; taken bigint; bytes bigint;
+  d record; e record; n nodes; g record; h record;
+  drive integer; target integer; destination bigint; wanted text; taken bigint; heir bigint; bytes bigint;
 begin
   select l.drive, l.target into drive, target from lock_drives(p_node, p_to) l;
   d := begin_change(drive, 0, true);
@@ -681,6 +853,18 @@ begin
   taken := require_place(destination, wanted, h, p_node, g.chain, p_replace, p_subjects, p_mask, p_limit, p_link_node,
                          p_link_rights, p_tokens);
   created := taken is null;
+  moved := p_node;
+  if p_succeed and target = drive and h.rights & 25 = 25 and is_fresh(n, p_user) then
+    heir := case when taken is null then just_trashed(drive, destination, wanted, p_user)
+                 else (select x.id from nodes x where x.id = taken and x.kind = 1) end;
+  end if;
+  if heir is not null then
+    if taken is not null then perform drop_locks(taken, drive); end if;
+    perform drop_locks(p_node, drive);
+    perform succeed_file(heir, p_node, wanted, drive, d.seq, d.trash_id, h.chain, g.chain[2:]);
+    moved := heir;
+    return;
+  end if;
   if taken is not null then
     perform drop_locks(taken, target);
     perform put_in_trash(taken, p_user, target, e.seq, e.trash_id, h.chain);
@@ -711,7 +895,7 @@ begin
   if cardinality(ids) > p_nodes_max then
     raise exception using errcode = 'WU422', message = 'too_many_nodes'; end if;
   select (select coalesce(sum(n.size), 0) from nodes n where n.id = any (ids) and n.kind = 1)
-       + (select coalesce(sum(v.size), 0) from versions v where v.node_id = any (ids)) into total;
+       + (select coalesce(sum(v.size), 0) from versions v where v.node_id = any (ids)) + property_bytes(ids) into total;
   perform charge_drive(p_to, total);
   perform charge_drive(p_from, -total);
   delete from grants where node_id = any (ids);
@@ -724,10 +908,38 @@ CREATE FUNCTION public.now_us() RETURNS bigint
     LANGUAGE sql
     AS $$ select (extract(epoch from clock_timestamp()) * 1e6)::bigint $$;
 
+CREATE FUNCTION public.numbered_name(p_stem text, p_number integer, p_ending text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+declare stem text := p_stem; tried text;
+begin
+  loop
+    tried := stem || ' (' || p_number || ')' || p_ending;
+    exit when octet_length(tried) <= 255;
+    stem := left(stem, -1);
+  end loop;
+  return tried;
+end $$;
+
+CREATE FUNCTION public.patch_collection(p_collection bigint, p_user bigint, p_subjects bigint[], p_mask integer, p_set_ns text[], p_set_names text[], p_set_values text[], p_gone_ns text[], p_gone_names text[], p_count_max integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare access smallint;
+begin
+  perform lock_collection(p_collection, p_user, p_subjects, p_mask, 1::smallint);
+  if p_mask & 8 = 0 then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
+  access := collection_access(p_collection, p_user, p_subjects, 127);
+  perform set_collection_properties(p_collection, case when access <> 3 then p_user end, p_set_ns, p_set_names,
+                                    p_set_values, p_gone_ns, p_gone_names, p_count_max);
+  if access = 3 then
+    update collection_state set seq = seq + 1, changed_at = now() where collection_id = p_collection;
+  end if;
+end $$;
+
 CREATE FUNCTION public.patch_properties(p_node bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, p_expect smallint, p_etags text[], p_tokens uuid[], p_set_ns text[], p_set_names text[], p_set_values text[], p_gone_ns text[], p_gone_names text[], p_mtime bigint, p_created bigint, p_mime smallint, p_count_max integer) RETURNS void
     LANGUAGE plpgsql
     AS $$
-declare d record; g record; n record; drive integer; etag text; total record;
+declare d record; g record; n record; drive integer; etag text; total record; before bigint;
 begin
   select x.drive_id into drive from nodes x where x.id = p_node;
   if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
@@ -745,6 +957,7 @@ begin
   if is_locked(g.chain, p_node, null, drive, p_subjects, p_tokens, false) then
     raise exception using errcode = 'WL423', message = 'locked'; end if;
 
+  before := property_bytes(array[p_node]);
   delete from node_properties p using unnest(p_gone_ns, p_gone_names) w (ns, name)
    where p.node_id = p_node and p.ns = w.ns and p.name = w.name;
   insert into node_properties (node_id, ns, name, value)
@@ -754,6 +967,7 @@ begin
     into total from node_properties p where p.node_id = p_node;
   if cardinality(p_set_names) > 0 and (total.many > p_count_max or total.bytes > 262144) then
     raise exception using errcode = 'WQ507', message = 'too_many_properties'; end if;
+  if total.bytes <> before then perform charge_drive(drive, (total.bytes - before)::bigint); end if;
 
   update nodes set flags = case when total.many > 0 then flags | 4 else flags & ~4 end,
                    mtime = case when p_mtime <> 0 then p_mtime else mtime end,
@@ -764,6 +978,15 @@ begin
   update folders set etag_seq = d.seq where node_id = any (case when n.kind = 2 then g.chain else g.chain[2:] end);
   insert into changes (drive_id, seq, node_id, parent_id, op)
     values (drive, d.seq, p_node, coalesce(n.parent_id, p_node), 4);
+end $$;
+
+CREATE FUNCTION public.property_bytes(p_nodes bigint[]) RETURNS bigint
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  return (select coalesce(sum(octet_length(p.ns) + octet_length(p.name) + octet_length(p.value)), 0)::bigint
+            from nodes n join node_properties p on p.node_id = n.id
+           where n.id = any (p_nodes) and n.flags & 4 = 4);
 end $$;
 
 CREATE FUNCTION public.prune_changes(p_drive integer, p_before_s integer, p_keep_rows integer, p_batch integer) RETURNS boolean
@@ -786,7 +1009,8 @@ end $$;
 CREATE FUNCTION public.purge_batch(p_node bigint, p_limit integer) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
-declare d record; drive integer; ids bigint[]; used bigint[]; freed bigint; old bigint; done boolean := false;
+declare
+  d record; drive integer; ids bigint[]; used bigint[]; freed bigint; old bigint; noted bigint; done boolean := false;
 begin
   select x.drive_id into drive from trash x where x.node_id = p_node;
   if not found then return true; end if;
@@ -825,8 +1049,9 @@ begin
      where n.parent_id is not null),
   total as (select w.id, sum(w.bytes)::bigint bytes from walk w group by 1)
   update folders f set bytes_below = f.bytes_below - t.bytes from total t where f.node_id = t.id;
+  noted := property_bytes(ids);
   delete from nodes where id = any (ids);           -- folders, trash, grants, links, marks go by cascade
-  update drives set used_bytes = used_bytes - freed - old where id = drive;
+  update drives set used_bytes = used_bytes - freed - old - noted where id = drive;
   return done;
 end $$;
 
@@ -896,6 +1121,43 @@ begin
   perform raise_chain(array[p_trash], p_seq, bytes);
 end $$;
 
+CREATE FUNCTION public.put_object(p_collection bigint, p_user bigint, p_subjects bigint[], p_mask integer, p_name text, p_expect smallint, p_expected uuid, p_etag uuid, p_uid text, p_uid_hash uuid, p_component smallint, p_flags smallint, p_t0 bigint, p_t1 bigint, p_title text, p_search text, p_emails text[], p_phones text[], p_data bytea, OUT verdict text, OUT holder text, OUT created boolean, OUT modified_at timestamp with time zone) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+declare s collection_state; o record; had boolean; had_size integer := 0;
+begin
+  verdict := ''; holder := ''; modified_at := clock_timestamp();
+  s := lock_collection(p_collection, p_user, p_subjects, p_mask, 2::smallint);
+  select x.id, x.etag, x.uid_hash, x.size, x.deleted into o
+    from collection_objects x where x.collection_id = p_collection and x.name = p_name;
+  had := found and not o.deleted;
+  perform require_expected(p_expect, p_expected, had, o.etag);
+  if (select c.kind = 1 and c.components & p_component = 0 from collections c where c.id = p_collection) then
+    verdict := 'supported_component'; return;
+  end if;
+  if had and o.uid_hash <> p_uid_hash then
+    verdict := 'uid_conflict'; holder := p_name; return;
+  end if;
+  select x.name into holder from collection_objects x
+   where x.collection_id = p_collection and x.uid_hash = p_uid_hash and not x.deleted and x.name <> p_name;
+  if found then verdict := 'uid_conflict'; return; end if;
+  holder := ''; created := not had;
+  if had then had_size := o.size; end if;
+  update collection_state st set seq = s.seq + 1, object_count = st.object_count + (not had)::integer,
+         bytes = st.bytes + octet_length(p_data) - had_size, changed_at = put_object.modified_at
+   where st.collection_id = p_collection;
+  insert into collection_objects (collection_id, seq, t0, t1, etag, uid_hash, size, component, flags, name, uid, title,
+                                  emails, phones, search, data, created_at, modified_at)
+    values (p_collection, s.seq + 1, p_t0, p_t1, p_etag, p_uid_hash, octet_length(p_data), p_component, p_flags, p_name,
+            p_uid, p_title, p_emails, p_phones, p_search, p_data, put_object.modified_at, put_object.modified_at)
+    on conflict (collection_id, name) do update set
+      seq = excluded.seq, t0 = excluded.t0, t1 = excluded.t1, etag = excluded.etag, uid_hash = excluded.uid_hash,
+      size = excluded.size, component = excluded.component, flags = excluded.flags, deleted = false, uid = excluded.uid,
+      title = excluded.title, emails = excluded.emails, phones = excluded.phones, search = excluded.search,
+      data = excluded.data, modified_at = excluded.modified_at,
+      created_at = case when had then collection_objects.created_at else excluded.created_at end;
+end $$;
+
 CREATE FUNCTION public.raise_chain(p_chain bigint[], p_seq bigint, p_bytes bigint) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -932,7 +1194,9 @@ begin
   update drives d
      set used_bytes = (select coalesce(sum(n.size), 0) from nodes n where n.drive_id = p_drive and n.kind = 1)
                     + (select coalesce(sum(v.size), 0) from nodes n join versions v on v.node_id = n.id
-                        where n.drive_id = p_drive),
+                        where n.drive_id = p_drive)
+                    + (select coalesce(sum(octet_length(p.ns) + octet_length(p.name) + octet_length(p.value)), 0)
+                         from node_properties p join nodes n on n.id = p.node_id where n.drive_id = p_drive),
          reserved_bytes = (select coalesce(sum(u.reserved), 0) from uploads u where u.drive_id = p_drive)
    where d.id = p_drive;
 end $$;
@@ -979,6 +1243,15 @@ begin
   etag := case when n.kind = 2 then etag_text(n.drive_id, n.folder_seq, p_node)
                else etag_text(n.etag_drive, n.etag_seq, p_node) end;
   if p_expect = 1 or p_expect = 3 and etag <> all (p_etags) or p_expect = 4 and etag = any (p_etags) then
+    raise exception using errcode = 'WP412', message = 'precondition_failed'; end if;
+end $$;
+
+CREATE FUNCTION public.require_expected(p_expect smallint, p_etag uuid, p_found boolean, p_found_etag uuid) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+begin
+  if p_expect = 1 and p_found or p_expect = 2 and not p_found
+     or p_expect = 3 and (not p_found or p_found_etag is distinct from p_etag) then
     raise exception using errcode = 'WP412', message = 'precondition_failed'; end if;
 end $$;
 
@@ -1074,6 +1347,23 @@ begin
   insert into changes (drive_id, seq, node_id, parent_id, op) values (drive, d.seq, p_node, n.parent_id, 2);
 end $$;
 
+CREATE FUNCTION public.set_collection_properties(p_collection bigint, p_user_id bigint, p_set_ns text[], p_set_names text[], p_set_values text[], p_gone_ns text[], p_gone_names text[], p_count_max integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare total record;
+begin
+  delete from collection_properties p using unnest(p_gone_ns, p_gone_names) w (ns, name)
+   where p.collection_id = p_collection and p.user_id is not distinct from p_user_id and p.ns = w.ns and p.name = w.name;
+  insert into collection_properties (collection_id, user_id, ns, name, value)
+    select p_collection, p_user_id, w.ns, w.name, w.value from unnest(p_set_ns, p_set_names, p_set_values) w (ns, name, value)
+    on conflict (collection_id, coalesce(user_id, 0), ns, name) do update set value = excluded.value;
+  select count(*) many, coalesce(sum(octet_length(p.ns) + octet_length(p.name) + octet_length(p.value)), 0) bytes
+    into total from collection_properties p
+   where p.collection_id = p_collection and p.user_id is not distinct from p_user_id;
+  if cardinality(p_set_names) > 0 and (total.many > p_count_max or total.bytes > 262144) then
+    raise exception using errcode = 'WQ507', message = 'too_many_properties'; end if;
+end $$;
+
 CREATE FUNCTION public.settle_node(p_node bigint) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
@@ -1095,6 +1385,32 @@ begin
   return true;
 end $$;
 
+CREATE FUNCTION public.succeed_file(p_heir bigint, p_node bigint, p_name text, p_drive integer, p_seq bigint, p_trash bigint, p_above bigint[], p_from bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare o record; n record; was_trashed boolean;
+begin
+  select x.* into o from nodes x where x.id = p_heir;
+  select x.* into n from nodes x where x.id = p_node;
+  was_trashed := o.parent_id = p_trash;
+  if o.size > 0 then
+    insert into versions (node_id, content_id, size, mtime, author_id, mime)
+      values (p_heir, o.content_id, o.size, o.mtime, o.author_id, o.mime);
+  else
+    insert into content_gc (content_id) values (o.content_id) on conflict do nothing;
+  end if;
+  insert into changes (drive_id, seq, node_id, parent_id, op, old_name) values
+    (p_drive, p_seq, p_node, n.parent_id, 3, n.name),
+    (p_drive, p_seq, p_heir, p_above[1], case when was_trashed then 1 else 2 end, null);
+  delete from trash where node_id = p_heir;
+  delete from nodes where id = p_node;
+  update nodes set content_id = n.content_id, size = n.size, mtime = n.mtime, mime = n.mime, author_id = n.author_id,
+                   etag_seq = p_seq, etag_drive = p_drive, parent_id = p_above[1], name = p_name where id = p_heir;
+  if was_trashed then perform raise_chain(array[p_trash], p_seq, -o.size); end if;
+  perform raise_chain(p_from, p_seq, -n.size);
+  perform raise_chain(p_above, p_seq, n.size - case when was_trashed then 0 else o.size end);
+end $$;
+
 CREATE FUNCTION public.sync_head(p_folder bigint, p_user bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, OUT live boolean, OUT rights integer, OUT kind integer, OUT drive integer, OUT epoch integer, OUT number bigint, OUT seq bigint, OUT pruned_seq bigint, OUT mounts bigint) RETURNS record
     LANGUAGE plpgsql STABLE
     AS $$
@@ -1114,6 +1430,53 @@ begin
       end if;
     end if;
   end loop;
+end $$;
+
+CREATE FUNCTION public.transfer_object(p_from bigint, p_name text, p_to bigint, p_to_name text, p_copy boolean, p_overwrite boolean, p_user bigint, p_subjects bigint[], p_mask integer, p_expect smallint, p_expected uuid, OUT verdict text, OUT holder text, OUT created boolean) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+declare o collection_objects; t record; had boolean; source_seq bigint; target_seq bigint; target record; had_size integer := 0;
+begin
+  verdict := ''; holder := '';
+  perform 1 from collection_state s where s.collection_id in (p_from, p_to) order by s.collection_id for update;
+  perform lock_collection(p_from, p_user, p_subjects, p_mask, case when p_copy then 1::smallint else 2::smallint end);
+  perform lock_collection(p_to, p_user, p_subjects, p_mask, 2::smallint);
+  select * into o from collection_objects x where x.collection_id = p_from and x.name = p_name and not x.deleted;
+  if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  perform require_expected(p_expect, p_expected, true, o.etag);
+  select c.kind, c.components into target from collections c where c.id = p_to;
+  if target.kind <> (select c.kind from collections c where c.id = p_from)
+     or target.kind = 1 and target.components & o.component = 0 then
+    verdict := 'supported_component'; return;
+  end if;
+  select x.id, x.size, x.uid_hash, x.deleted into t
+    from collection_objects x where x.collection_id = p_to and x.name = p_to_name;
+  had := found and not t.deleted;
+  if had and not p_overwrite then verdict := 'exists'; return; end if;
+  if had and t.uid_hash <> o.uid_hash then verdict := 'uid_conflict'; holder := p_to_name; return; end if;
+  if p_from <> p_to or p_copy then
+    select x.name into holder from collection_objects x
+     where x.collection_id = p_to and x.uid_hash = o.uid_hash and not x.deleted and x.name <> p_to_name;
+    if found then verdict := 'uid_conflict'; return; end if;
+  end if;
+  holder := ''; created := not had;
+  if had then had_size := t.size; end if;
+  if not p_copy then
+    update collection_state s set seq = s.seq + 1, object_count = s.object_count - 1, bytes = s.bytes - o.size,
+           changed_at = now() where s.collection_id = p_from returning s.seq into source_seq;
+    perform bury_object(o.id, source_seq);
+  end if;
+  update collection_state s set seq = s.seq + 1, object_count = s.object_count + (not had)::integer,
+         bytes = s.bytes + o.size - had_size, changed_at = now() where s.collection_id = p_to returning s.seq into target_seq;
+  insert into collection_objects (collection_id, seq, t0, t1, etag, uid_hash, size, component, flags, name, uid, title,
+                                  emails, phones, search, data, created_at, modified_at)
+    values (p_to, target_seq, o.t0, o.t1, o.etag, o.uid_hash, o.size, o.component, o.flags, p_to_name, o.uid, o.title,
+            o.emails, o.phones, o.search, o.data, case when p_copy then now() else o.created_at end, o.modified_at)
+    on conflict (collection_id, name) do update set
+      seq = excluded.seq, t0 = excluded.t0, t1 = excluded.t1, etag = excluded.etag, uid_hash = excluded.uid_hash,
+      size = excluded.size, component = excluded.component, flags = excluded.flags, deleted = false, uid = excluded.uid,
+      title = excluded.title, emails = excluded.emails, phones = excluded.phones, search = excluded.search,
+      data = excluded.data, created_at = excluded.created_at, modified_at = excluded.modified_at;
 end $$;
 
 CREATE FUNCTION public.trash_node(p_node bigint, p_user bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, p_expect smallint, p_etags text[], p_tokens uuid[]) RETURNS void
@@ -1250,6 +1613,120 @@ CREATE TABLE public.chunks (
     CONSTRAINT chunks_sha256_check CHECK ((length(sha256) = 32))
 );
 
+CREATE TABLE public.collection_feeds (
+    collection_id bigint NOT NULL,
+    token_hash bytea NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE public.collection_objects (
+    id bigint NOT NULL,
+    collection_id bigint NOT NULL,
+    seq bigint NOT NULL,
+    t0 bigint,
+    t1 bigint,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    modified_at timestamp with time zone DEFAULT now() NOT NULL,
+    etag uuid,
+    uid_hash uuid,
+    size integer DEFAULT 0 NOT NULL,
+    component smallint DEFAULT 0 NOT NULL,
+    flags smallint DEFAULT 0 NOT NULL,
+    deleted boolean DEFAULT false NOT NULL,
+    is_long boolean GENERATED ALWAYS AS (((t1 = '9223372036854775807'::bigint) OR (t0 = '-9223372036854775808'::bigint) OR ((t1 - t0) > 2678400))) STORED,
+    name text NOT NULL COLLATE pg_catalog."C",
+    uid text,
+    title text,
+    emails text[] DEFAULT '{}'::text[] NOT NULL,
+    phones text[] DEFAULT '{}'::text[] NOT NULL,
+    search text,
+    data bytea,
+    CONSTRAINT collection_objects_name_check CHECK (((name <> ''::text) AND (octet_length(name) <= 255)))
+)
+WITH (fillfactor='90', autovacuum_vacuum_scale_factor='0.02', autovacuum_analyze_scale_factor='0.02');
+ALTER TABLE ONLY public.collection_objects ALTER COLUMN search SET COMPRESSION lz4;
+ALTER TABLE ONLY public.collection_objects ALTER COLUMN data SET COMPRESSION lz4;
+
+ALTER TABLE public.collection_objects ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.collection_objects_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.collection_properties (
+    collection_id bigint NOT NULL,
+    user_id bigint,
+    ns text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL COLLATE pg_catalog."C",
+    value text NOT NULL
+);
+
+CREATE TABLE public.collection_shares (
+    id bigint NOT NULL,
+    collection_id bigint NOT NULL,
+    user_id bigint,
+    group_id bigint,
+    subject_id bigint GENERATED ALWAYS AS (COALESCE(user_id, group_id)) STORED,
+    access smallint NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT collection_shares_access_check CHECK ((access = ANY (ARRAY[1, 2]))),
+    CONSTRAINT collection_shares_check CHECK ((num_nonnulls(user_id, group_id) = 1))
+);
+
+ALTER TABLE public.collection_shares ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.collection_shares_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.collection_trash (
+    id bigint NOT NULL,
+    collection_id bigint NOT NULL,
+    deleted_at timestamp with time zone DEFAULT now() NOT NULL,
+    deleted_by bigint,
+    name text NOT NULL COLLATE pg_catalog."C",
+    title text,
+    data bytea NOT NULL
+);
+ALTER TABLE ONLY public.collection_trash ALTER COLUMN data SET COMPRESSION lz4;
+
+ALTER TABLE public.collection_trash ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.collection_trash_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.collections (
+    id bigint NOT NULL,
+    uid uuid DEFAULT gen_random_uuid() NOT NULL,
+    owner_id bigint NOT NULL,
+    kind smallint NOT NULL,
+    components smallint DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    deleted_at timestamp with time zone,
+    path text NOT NULL COLLATE pg_catalog."C",
+    CONSTRAINT collections_kind_check CHECK ((kind = ANY (ARRAY[1, 2]))),
+    CONSTRAINT collections_path_check CHECK (((path <> ''::text) AND (octet_length(path) <= 255)))
+);
+
+ALTER TABLE public.collections ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.collections_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE public.content_chunks (
     content_id bigint NOT NULL,
     off bigint NOT NULL,
@@ -1372,6 +1849,15 @@ CREATE TABLE public.groups (
     display_name text NOT NULL
 );
 
+CREATE TABLE public.home_properties (
+    user_id bigint NOT NULL,
+    kind smallint NOT NULL,
+    ns text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL COLLATE pg_catalog."C",
+    value text NOT NULL,
+    CONSTRAINT home_properties_kind_check CHECK ((kind = ANY (ARRAY[1, 2])))
+);
+
 CREATE TABLE public.identities (
     issuer text NOT NULL,
     subject text NOT NULL,
@@ -1477,27 +1963,6 @@ CREATE TABLE public.node_properties (
     name text NOT NULL COLLATE pg_catalog."C",
     value text NOT NULL
 );
-
-CREATE TABLE public.nodes (
-    id bigint NOT NULL,
-    parent_id bigint,
-    content_id bigint,
-    size bigint DEFAULT 0 NOT NULL,
-    mtime bigint NOT NULL,
-    etag_seq bigint NOT NULL,
-    created_at bigint NOT NULL,
-    author_id bigint,
-    drive_id integer NOT NULL,
-    etag_drive integer NOT NULL,
-    kind smallint NOT NULL,
-    mime smallint DEFAULT 0 NOT NULL,
-    flags smallint DEFAULT 0 NOT NULL,
-    name text NOT NULL COLLATE pg_catalog."C",
-    creator_id bigint,
-    CONSTRAINT nodes_check CHECK (((kind = 1) = (content_id IS NOT NULL))),
-    CONSTRAINT nodes_kind_check CHECK ((kind = ANY (ARRAY[1, 2])))
-)
-WITH (fillfactor='92', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_insert_scale_factor='0.02', autovacuum_analyze_scale_factor='0.02');
 
 ALTER TABLE public.nodes ALTER COLUMN id ADD GENERATED BY DEFAULT AS IDENTITY (
     SEQUENCE NAME public.nodes_id_seq
@@ -1657,6 +2122,33 @@ ALTER TABLE ONLY public.chunk_gc
 ALTER TABLE ONLY public.chunks
     ADD CONSTRAINT chunks_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.collection_feeds
+    ADD CONSTRAINT collection_feeds_pkey PRIMARY KEY (collection_id);
+
+ALTER TABLE ONLY public.collection_feeds
+    ADD CONSTRAINT collection_feeds_token_hash_key UNIQUE (token_hash);
+
+ALTER TABLE ONLY public.collection_objects
+    ADD CONSTRAINT collection_objects_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.collection_shares
+    ADD CONSTRAINT collection_shares_collection_id_subject_id_key UNIQUE (collection_id, subject_id);
+
+ALTER TABLE ONLY public.collection_shares
+    ADD CONSTRAINT collection_shares_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.collection_state
+    ADD CONSTRAINT collection_state_pkey PRIMARY KEY (collection_id);
+
+ALTER TABLE ONLY public.collection_trash
+    ADD CONSTRAINT collection_trash_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.collections
+    ADD CONSTRAINT collections_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.collections
+    ADD CONSTRAINT collections_uid_key UNIQUE (uid);
+
 ALTER TABLE ONLY public.content_chunks
     ADD CONSTRAINT content_chunks_pkey PRIMARY KEY (content_id, off);
 
@@ -1692,6 +2184,9 @@ ALTER TABLE ONLY public.groups
 
 ALTER TABLE ONLY public.groups
     ADD CONSTRAINT groups_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.home_properties
+    ADD CONSTRAINT home_properties_pkey PRIMARY KEY (user_id, kind, ns, name);
 
 ALTER TABLE ONLY public.identities
     ADD CONSTRAINT identities_pkey PRIMARY KEY (issuer, subject);
@@ -1794,6 +2289,40 @@ CREATE INDEX chunk_gc_due ON public.chunk_gc USING btree (since) WHERE (NOT park
 CREATE UNIQUE INDEX chunks_live ON public.chunks USING btree (sha256) WHERE ((state = 0) AND (NOT quarantined));
 
 CREATE INDEX chunks_quarantined ON public.chunks USING btree (id) WHERE quarantined;
+
+CREATE UNIQUE INDEX collection_objects_by_name ON public.collection_objects USING btree (collection_id, name);
+
+CREATE INDEX collection_objects_by_seq ON public.collection_objects USING btree (collection_id, seq) INCLUDE (etag, deleted, component, size, name);
+
+CREATE UNIQUE INDEX collection_objects_by_uid ON public.collection_objects USING btree (collection_id, uid_hash) WHERE (NOT deleted);
+
+CREATE INDEX collection_objects_emails ON public.collection_objects USING gin (emails) WHERE (emails <> '{}'::text[]);
+
+CREATE INDEX collection_objects_long ON public.collection_objects USING btree (collection_id, t1, t0) WHERE ((NOT deleted) AND is_long);
+
+CREATE INDEX collection_objects_short ON public.collection_objects USING btree (collection_id, t1) WHERE ((NOT deleted) AND (NOT is_long));
+
+CREATE INDEX collection_properties_by_user ON public.collection_properties USING btree (user_id) WHERE (user_id IS NOT NULL);
+
+CREATE UNIQUE INDEX collection_properties_key ON public.collection_properties USING btree (collection_id, COALESCE(user_id, (0)::bigint), ns, name);
+
+CREATE INDEX collection_shares_by_group ON public.collection_shares USING btree (group_id) WHERE (group_id IS NOT NULL);
+
+CREATE INDEX collection_shares_by_subject ON public.collection_shares USING btree (subject_id) INCLUDE (collection_id, access);
+
+CREATE INDEX collection_shares_by_user ON public.collection_shares USING btree (user_id) WHERE (user_id IS NOT NULL);
+
+CREATE INDEX collection_trash_by_collection ON public.collection_trash USING btree (collection_id, id);
+
+CREATE INDEX collection_trash_by_user ON public.collection_trash USING btree (deleted_by) WHERE (deleted_by IS NOT NULL);
+
+CREATE INDEX collection_trash_due ON public.collection_trash USING btree (deleted_at);
+
+CREATE INDEX collections_by_owner ON public.collections USING btree (owner_id);
+
+CREATE UNIQUE INDEX collections_by_path ON public.collections USING btree (owner_id, kind, path) WHERE (deleted_at IS NULL);
+
+CREATE INDEX collections_deleted ON public.collections USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 
 CREATE INDEX content_chunks_by_chunk ON public.content_chunks USING btree (chunk_id);
 
@@ -1906,6 +2435,39 @@ ALTER TABLE ONLY public.app_passwords
 ALTER TABLE ONLY public.born_by_lock
     ADD CONSTRAINT born_by_lock_node_id_fkey FOREIGN KEY (node_id) REFERENCES public.nodes(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY public.collection_feeds
+    ADD CONSTRAINT collection_feeds_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES public.collections(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.collection_objects
+    ADD CONSTRAINT collection_objects_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES public.collections(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.collection_properties
+    ADD CONSTRAINT collection_properties_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES public.collections(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.collection_properties
+    ADD CONSTRAINT collection_properties_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.collection_shares
+    ADD CONSTRAINT collection_shares_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES public.collections(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.collection_shares
+    ADD CONSTRAINT collection_shares_group_id_fkey FOREIGN KEY (group_id) REFERENCES public.groups(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.collection_shares
+    ADD CONSTRAINT collection_shares_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.collection_state
+    ADD CONSTRAINT collection_state_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES public.collections(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.collection_trash
+    ADD CONSTRAINT collection_trash_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES public.collections(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.collection_trash
+    ADD CONSTRAINT collection_trash_deleted_by_fkey FOREIGN KEY (deleted_by) REFERENCES public.users(id) ON DELETE SET NULL;
+
+ALTER TABLE ONLY public.collections
+    ADD CONSTRAINT collections_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.content_chunks
     ADD CONSTRAINT content_chunks_chunk_id_fkey FOREIGN KEY (chunk_id) REFERENCES public.chunks(id);
 
@@ -1956,6 +2518,9 @@ ALTER TABLE ONLY public.group_members
 
 ALTER TABLE ONLY public.group_members
     ADD CONSTRAINT group_members_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.home_properties
+    ADD CONSTRAINT home_properties_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.identities
     ADD CONSTRAINT identities_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;

@@ -1,7 +1,7 @@
 """Runs the suites that scripts/test has built: counts, names what failed or was skipped, keeps the logs.
 
 A suite is a GoogleTest binary of build/asan/tests or a tests/*/*_test.py. A skipped test fails the run unless it stands in
-tests/skips.txt with its reason.
+tests/skips.txt with its reason. With --tsan: the binaries of build/tsan/tests, and nothing else.
 """
 import argparse
 import concurrent.futures
@@ -39,11 +39,11 @@ class Suite:
         self.report = os.path.join(LOGS, name.replace("/", ".") + ".json")
 
 
-def find_suites(only):
+def find_suites(only, tsan):
     suites = []
-    for path in sorted(glob.glob(os.path.join(ROOT, "build/asan/tests/*_test"))):
+    for path in sorted(glob.glob(os.path.join(ROOT, f"build/{'tsan' if tsan else 'asan'}/tests/*_test"))):
         suites.append(Suite(os.path.basename(path), [path], "gtest"))
-    for path in sorted(glob.glob(os.path.join(HERE, "*/*_test.py"))):
+    for path in sorted(glob.glob(os.path.join(HERE, "*/*_test.py"))) if not tsan else []:
         name = os.path.relpath(path, HERE).removesuffix(".py")
         suites.append(Suite(name, [sys.executable, path], "python"))
     if only:
@@ -149,6 +149,7 @@ def environment(full, url):
         "WELKIN_TEST_FULL": "1" if full else "",
         "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1:check_initialization_order=1",
         "UBSAN_OPTIONS": "print_stacktrace=1",
+        "TSAN_OPTIONS": f"suppressions={HERE}/tsan.supp:external_symbolizer_path=/usr/bin/llvm-symbolizer-19",
         "ASAN_SYMBOLIZER_PATH": "/usr/bin/llvm-symbolizer-19",
         "PYTHONDONTWRITEBYTECODE": "1",
     })
@@ -160,10 +161,11 @@ def environment(full, url):
 def main():
     parser = argparse.ArgumentParser(prog="scripts/test")
     parser.add_argument("--full", action="store_true", help="the long sizes too")
+    parser.add_argument("--tsan", action="store_true", help="the binaries of build/tsan instead")
     parser.add_argument("suites", nargs="*", help="only suites whose names begin so")
     options = parser.parse_args()
     os.makedirs(LOGS, exist_ok=True)
-    suites = find_suites(options.suites)
+    suites = find_suites(options.suites, options.tsan)
     if not suites:
         raise SystemExit(f"no suite is called {' or '.join(options.suites)}")
     seconds_max = SECONDS_MAX_FULL if options.full else SECONDS_MAX

@@ -74,14 +74,15 @@ end $$;
 --   p_expects   0 anything, 1 must be new, 2 must exist, 3 etag is one of p_etags, 4 etag is none of them
 --   p_etags     comma-separated; p_tokens: lock tokens, comma-separated
 --   p_uploads   the uploads row that ends with this item, else 0; its reservation is given back
--- Its result gained a column.
+--   p_session, p_app_password  what the caller proved himself by, 0: something else; it must still be good
+-- Its result gained a column, its parameters the credential.
 do $$ begin
-  if exists (select from pg_proc where proname = 'commit_files' and not 'creator' = any (proargnames)) then
+  if exists (select from pg_proc where proname = 'commit_files' and not 'p_session' = any (proargnames)) then
     drop function commit_files;
   end if;
 end $$;
 
-create or replace function commit_files(p_drive integer, p_user bigint,
+create or replace function commit_files(p_drive integer, p_user bigint, p_session bigint, p_app_password bigint,
     p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer,
     p_parents bigint[], p_names text[], p_files bigint[], p_contents bigint[], p_sizes bigint[], p_mtimes bigint[],
     p_mimes smallint[], p_expects smallint[], p_etags text[], p_overwrites boolean[], p_tokens text[],
@@ -97,6 +98,10 @@ begin
   -- A body may have been long on its way: who was shut out meanwhile writes nothing.
   if p_user <> 0 and not exists (select from users u where u.id = p_user and not u.is_disabled) then
     raise exception using errcode = 'WF403', message = 'forbidden'; end if;
+  if p_session <> 0 and not exists (select from sessions s where s.id = p_session and s.ends_at > now())
+      or p_app_password <> 0 and not exists (select from app_passwords a where a.id = p_app_password
+           and a.revoked_at is null and (a.expires_at is null or a.expires_at > now())) then
+    raise exception using errcode = 'WA401', message = 'signed_out'; end if;
   stamp := now_us();
   any_locks := exists (select from locks l where l.drive_id = p_drive and l.expires_at > now());
   return query

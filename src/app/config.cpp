@@ -69,6 +69,10 @@ std::vector<Setting> make_settings() {
        kSeconds, false, 1, 3600},
       {"limits", "shutdown_seconds", &C::shutdown_seconds,
        "requests in flight may take this long when stopping", kSeconds, false, 0, 600},
+      {"limits", "tree_nodes_max", &C::tree_nodes_max,
+       "files and folders that one copy, or one move to another drive, may take; the drive takes no other "
+       "writes meanwhile, about half a minute for the largest",
+       kPlain, false, 1'000, 300'000},
 
       {"accounts", "setup_token", &C::setup_token,
        "demanded to create the first account; empty: made at start and printed in the link; off: none is "

@@ -167,7 +167,8 @@ void ByteCheck::leftovers(Area area, const char* kind) {
       const auto subject = shown(area) + "/" + name;
       const bool ours = area.kind == Area::Kind::spool ? parse_spool_file_name(name).has_value()
                                                        : parse_chunk_file_name(name).has_value();
-      if (!ours) {
+      // Without a state it is no regular file, or was put in its place since the directory was read.
+      if (!ours || !ground_.vfs.stat(area, name)) {
         foreign(area, name, subject);
         continue;
       }

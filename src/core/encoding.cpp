@@ -55,14 +55,22 @@ std::optional<Bytes> decode64(std::string_view digits, bool url) {
 
 }  // namespace
 
-std::string hex(ByteView bytes) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string out(bytes.size() * 2, '\0');
-  char* p = out.data();
-  for (const std::byte b : bytes) {
-    *p++ = kDigits[std::to_integer<unsigned>(b) >> 4];
-    *p++ = kDigits[std::to_integer<unsigned>(b) & 15];
+void append_hex(std::string& out, ByteView bytes) {
+  // Computed, not looked up: the compiler makes vectors of it.
+  const auto digit = [](std::uint8_t n) { return static_cast<char>(n + '0' + (n > 9 ? 'a' - '0' - 10 : 0)); };
+  const std::size_t before = out.size();
+  out.resize(before + bytes.size() * 2);
+  char* const p = out.data() + before;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const auto b = std::to_integer<std::uint8_t>(bytes[i]);
+    p[2 * i] = digit(b >> 4);
+    p[2 * i + 1] = digit(b & 15);
   }
+}
+
+std::string hex(ByteView bytes) {
+  std::string out;
+  append_hex(out, bytes);
   return out;
 }
 

@@ -171,7 +171,8 @@ Task<std::optional<Rows>> CursorStream::next() {
   const auto impl = impl_;
   const Executor executor = co_await asio::this_coro::executor;
   if (impl->failure) std::rethrow_exception(impl->failure);
-  if (impl->state == State::fresh && !impl->ahead) impl->ask(executor);
+  // While a page is being fetched, the state is the database thread's.
+  if (!impl->ahead && impl->state == State::fresh) impl->ask(executor);
   if (!impl->ahead) co_return std::nullopt;
   const auto page = std::move(impl->ahead);
   co_await page->ended.wait();

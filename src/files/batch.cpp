@@ -1,5 +1,6 @@
 #include "welkin/files/batch.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "files/node_store.hpp"
@@ -22,6 +23,8 @@ std::vector<std::int64_t> keys_of(const std::vector<NodeId>& ids) {
   return keys;
 }
 
+constexpr std::size_t kLookMax = 100;  // in one job, for others want the connection too
+
 bool makes_nodes(Batch::Op op) {
   return op == Batch::Op::move || op == Batch::Op::copy || op == Batch::Op::restore ||
          op == Batch::Op::create_folders;
@@ -34,13 +37,13 @@ std::string name_for(db::Tx& tx, const Caller& caller, const Batch& batch, NodeI
   return found ? found->node.name : std::string();
 }
 
-db::Params params_of(const Caller& caller, const Batch& batch) {
+db::Params params_of(const Caller& caller, const Batch& batch, std::int32_t nodes_max) {
   db::Params params(static_cast<std::int32_t>(batch.op), keys_of(batch.items), batch.names, batch.all_in,
                     batch.target, static_cast<std::int32_t>(batch.conflict), caller.user);
   store::add_gate(params, caller)
       .add(batch.lock_tokens)
       .add(store::kDepthMax)
-      .add(Files::kTreeNodesMax)
+      .add(nodes_max)
       .add(batch.all_in ? Batches::kAllItemsMax : Batches::kItemsMax);
   return params;
 }
@@ -68,35 +71,42 @@ std::vector<std::size_t> drop_unfit(Batch& batch, std::vector<Batched>& refused,
   return places;
 }
 
-/// @param ended  gets the items whose rows are to be removed
-std::vector<Batched> change(db::Tx& tx, const Caller& caller, const Batch& batch,
-                            std::vector<NodeId>& ended) {
-  std::vector<Batched> out;
+/// What the transaction says of an item; the rest is looked at when it is over.
+struct Outcome {
+  Batched answer;
+  std::string verdict;
+  NodeId made;
+};
+
+std::vector<Outcome> change(db::Tx& tx, const Caller& caller, const Batch& batch, std::int32_t nodes_max) {
+  std::vector<Outcome> out;
   db::Rows rows;
   try {
-    rows = tx.exec(kBatch, params_of(caller, batch));
+    rows = tx.exec(kBatch, params_of(caller, batch, nodes_max));
   } catch (const db::SqlError& e) {
     rethrow(e, "");
   }
   for (const auto row : rows) {
-    Batched answer;
-    row.id_into(0, answer.id);
-    answer.kind = row.i64(1) == 2 ? Kind::folder : Kind::file;
-    const auto verdict = row.str(2);
-    const auto made = row.id<NodeId>(3);
-    answer.folders = row.i64(4);
-    answer.files = row.i64(5);
-    if (verdict != "ok") {
-      const auto name = name_for(tx, caller, batch, answer.id, out.size());
-      answer.error = refusal(verdict.substr(0, 5), verdict.substr(6), name);
-    } else if (makes_nodes(batch.op)) {
-      if (auto found = store::find(tx, caller, made)) answer.node = std::move(found->node);
-    } else if (batch.op != Batch::Op::trash) {
-      ended.push_back(made);
-    }
-    out.push_back(std::move(answer));
+    auto& outcome = out.emplace_back();
+    row.id_into(0, outcome.answer.id);
+    outcome.answer.kind = row.i64(1) == 2 ? Kind::folder : Kind::file;
+    outcome.verdict = row.str(2);
+    outcome.made = row.id<NodeId>(3);
+    outcome.answer.folders = row.i64(4);
+    outcome.answer.files = row.i64(5);
   }
   return out;
+}
+
+/// Fills in what `outcome` left open: the refusal in words, or the node that came of it.
+void look_at(db::Tx& tx, const Caller& caller, const Batch& batch, std::size_t at, Outcome& outcome) {
+  auto& answer = outcome.answer;
+  if (outcome.verdict != "ok") {
+    const auto name = name_for(tx, caller, batch, answer.id, at);
+    answer.error = refusal(outcome.verdict.substr(0, 5), outcome.verdict.substr(6), name);
+  } else if (makes_nodes(batch.op)) {
+    if (auto found = store::find(tx, caller, outcome.made)) answer.node = std::move(found->node);
+  }
 }
 
 }  // namespace
@@ -104,11 +114,21 @@ std::vector<Batched> change(db::Tx& tx, const Caller& caller, const Batch& batch
 Task<std::vector<Batched>> Batches::run(Caller caller, Batch batch) {
   std::vector<Batched> refused;
   const auto places = drop_unfit(batch, refused, windows_names_);
-  std::vector<NodeId> ended;
-  auto answers = co_await db_.write([&](db::Tx& tx) {
-    ended.clear();  // the transaction may be tried again
-    return change(tx, caller, batch, ended);
-  });
+  auto outcomes = co_await db_.write([&](db::Tx& tx) { return change(tx, caller, batch, nodes_max_); });
+
+  const bool ends = !makes_nodes(batch.op) && batch.op != Batch::Op::trash;
+  std::vector<NodeId> ended;  // whose rows are to be removed
+  for (std::size_t from = 0; from < outcomes.size(); from += kLookMax) {
+    const auto to = std::min(outcomes.size(), from + kLookMax);
+    co_await db_.read([&](db::Tx& tx) {
+      for (auto i = from; i < to; ++i) look_at(tx, caller, batch, i, outcomes[i]);
+    });
+  }
+  std::vector<Batched> answers;
+  for (auto& outcome : outcomes) {
+    if (ends && !outcome.answer.error) ended.push_back(outcome.made);
+    answers.push_back(std::move(outcome.answer));
+  }
   co_await trash_.remove_rows(std::move(ended));
   // In the order in which they were asked for.
   for (std::size_t i = 0; i < refused.size(); ++i)

@@ -34,12 +34,13 @@ constexpr db::Stmt kExpired{"files.expired_uploads",
 constexpr db::Stmt kDropUpload{"files.drop_upload", "select drop_upload($1)"};
 
 /// What move and copy check under the drive's lock, behind the gate's values.
-void add_demands(db::Params& params, const Expect& expect, const std::vector<db::Uuid>& lock_tokens) {
+void add_demands(db::Params& params, const Expect& expect, const std::vector<db::Uuid>& lock_tokens,
+                 std::int32_t nodes_max) {
   params.add(static_cast<std::int16_t>(expect.kind))
       .add(store::own_etags(expect.etags))
       .add(lock_tokens)
       .add(store::kDepthMax)
-      .add(Files::kTreeNodesMax);
+      .add(nodes_max);
 }
 
 }  // namespace
@@ -48,17 +49,19 @@ struct Files::Impl {
   Impl(db::Db& db, blobs::Store& store, const Config& config, const Clock& clock)
       : db(db),
         store(store),
+        nodes_max(static_cast<std::int32_t>(config.tree_nodes_max)),
         room(std::make_shared<UploadRoom>(db, store, clock, config.windows_names)),
         locks(room),
         properties(room),
         change_log(db),
         trash_bin(db, config, clock),
         versions(db, store, config),
-        batches(db, trash_bin, config.windows_names),
+        batches(db, trash_bin, nodes_max, config.windows_names),
         archives(db, store),
         events(std::make_shared<EventHub>(db)) {}
   db::Db& db;
   blobs::Store& store;
+  std::int32_t nodes_max;
   std::shared_ptr<UploadRoom> room;
   Locks locks;
   Properties properties;
@@ -190,7 +193,7 @@ Task<Placed> Files::move(Caller caller, NodeId id, Move to) {
       if (*name != before.node.name) require_new_name(*name, before.node.kind, impl_->room->windows_names);
     }
     db::Params params(id, to.parent.value_or(NodeId{}), name, to.replace, caller.user);
-    add_demands(store::add_gate(params, caller), to.expect, to.lock_tokens);
+    add_demands(store::add_gate(params, caller), to.expect, to.lock_tokens, impl_->nodes_max);
     params.add(to.succeed);
     Placed placed;
     NodeId moved;
@@ -212,7 +215,7 @@ Task<Placed> Files::copy(Caller caller, NodeId id, Copy to) {
     const auto before = store::require(tx, caller, id);  // as in move
     const auto name = require_new_name(to.name, before.node.kind, impl_->room->windows_names);
     db::Params params(id, to.parent, name, to.children, to.replace, caller.user);
-    add_demands(store::add_gate(params, caller), to.expect, to.lock_tokens);
+    add_demands(store::add_gate(params, caller), to.expect, to.lock_tokens, impl_->nodes_max);
     Placed placed;
     NodeId made;
     try {

@@ -16,7 +16,7 @@ metrics::Counter g_items("welkin_commit_items_total", "File writes committed by 
 constexpr db::Stmt kCommitFiles{
     "files.commit_files",
     "select * from commit_files($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, "
-    "($17::text[])::boolean[], $18, $19)"};
+    "$17, $18, ($19::text[])::boolean[], $20, $21)"};
 
 // A refused item's content was inserted before the refusal was known; nothing refers to it.
 constexpr db::Stmt kDropContents{
@@ -24,8 +24,9 @@ constexpr db::Stmt kDropContents{
     "insert into content_gc (content_id) select unnest($1::bigint[]) on conflict do nothing"};
 
 bool same_caller(const Caller& a, const Caller& b) {
-  return a.user == b.user && a.subjects == b.subjects && a.rights_mask == b.rights_mask &&
-         a.root_limit == b.root_limit && a.link_node == b.link_node && a.link_rights == b.link_rights;
+  return a.user == b.user && a.session == b.session && a.app_password == b.app_password &&
+         a.subjects == b.subjects && a.rights_mask == b.rights_mask && a.root_limit == b.root_limit &&
+         a.link_node == b.link_node && a.link_rights == b.link_rights;
 }
 
 /// The columns of a group, one entry an item.
@@ -54,7 +55,17 @@ Task<Committed> Gatherer::commit(const Commit& item) {
   co_return std::move(me.result);
 }
 
-Gatherer::Group Gatherer::take_group(Queue& queue) const {
+Gatherer::Group Gatherer::take_leader(std::int64_t drive) {
+  const std::lock_guard lock(mutex_);
+  auto& waiting = queues_.at(drive).waiting;
+  Group group{waiting.front()};
+  waiting.pop_front();
+  return group;
+}
+
+Gatherer::Group Gatherer::take_group(std::int64_t drive) {
+  const std::lock_guard lock(mutex_);
+  Queue& queue = queues_.at(drive);
   Group group;
   std::set<std::pair<std::int64_t, std::string>> targets;
   std::uint64_t inline_bytes = 0;
@@ -83,17 +94,14 @@ Gatherer::Group Gatherer::take_group(Queue& queue) const {
 
 Task<> Gatherer::lead(std::int64_t drive, Waiting& leader) {
   Group group;
-  {
-    const std::lock_guard lock(mutex_);
-    group = take_group(queues_[drive]);
-  }
-  co_await run(group);
-  pass_on(drive);
-  // From here on the others may end at any time; only the leader is ours.
+  co_await run(group, drive);
+  // From here on the others may end at any time; only the leader is ours. They are answered before the next
+  // leader is called, so that a writer who has more to send can be in time for the next group.
   for (Waiting* w : group) {
     w->done = true;
     if (w != &leader) w->turn.set();
   }
+  pass_on(drive);
 }
 
 void Gatherer::pass_on(std::int64_t drive) {
@@ -115,17 +123,21 @@ Committed Gatherer::commit_in(db::Tx& tx, const Commit& item) {
   return std::move(lone.result);
 }
 
-Task<> Gatherer::run(Group& group) {
+Task<> Gatherer::run(Group& group, std::int64_t drive) {
   std::exception_ptr failure;
   bool uncertain = false;
   try {
-    co_await db_.write([&](db::Tx& tx) { commit_group(tx, group); });
+    co_await db_.write([&](db::Tx& tx) {
+      if (group.empty()) group = take_group(drive);  // the transaction may be tried again
+      commit_group(tx, group);
+    });
   } catch (const Error& e) {
     failure = std::current_exception();
     uncertain = e.code() == Errc::unavailable;
   } catch (...) {
     failure = std::current_exception();
   }
+  if (group.empty()) group = take_leader(drive);  // there was no transaction
   if (!failure) {
     g_groups.add();
     g_items.add(group.size());
@@ -140,7 +152,7 @@ Task<> Gatherer::run(Group& group) {
   if (group.size() > 1) {
     for (Waiting* w : group) {
       Group one{w};
-      co_await run(one);
+      co_await run(one, drive);
     }
     co_return;
   }
@@ -172,6 +184,7 @@ void Gatherer::commit_group(db::Tx& tx, Group& group) {
   }
   db::Params params;
   params.add(static_cast<std::int32_t>(group.front()->item->drive.value)).add(caller.user);
+  params.add(caller.session).add(caller.app_password);
   params.add(caller.subjects).add(caller.rights_mask).add(caller.root_limit).add(caller.link_node);
   params.add(caller.link_rights);
   params.add(columns.parents).add(columns.names).add(columns.files).add(columns.contents).add(columns.sizes);

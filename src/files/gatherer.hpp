@@ -44,7 +44,8 @@ struct Committed {
 
 /// Group commit per drive. There is no timer and no thread: whoever comes while nothing is being committed
 /// commits at once, alone; whoever comes meanwhile waits, and all that wait together become the next group,
-/// led by its first member (a lone writer pays nothing for company he does not have).
+/// led by its first member (a lone writer pays nothing for company he does not have). A group is complete
+/// when its transaction begins.
 ///
 /// A group is of one caller, at most kGroupItemsMax items and kGroupBytesMax inline bytes, with distinct
 /// targets. An item's own refusal concerns that item; a failure of the group as a whole is tried again item
@@ -82,9 +83,12 @@ class Gatherer {
   };
   using Group = std::vector<Waiting*>;
 
-  Group take_group(Queue& queue) const;
+  /// The leader, who is the first that waits, and whoever may go with him.
+  Group take_group(std::int64_t drive);
+  Group take_leader(std::int64_t drive);
   Task<> lead(std::int64_t drive, Waiting& leader);
-  Task<> run(Group& group);
+  /// An empty group is taken when its transaction begins: until then others may still come.
+  Task<> run(Group& group, std::int64_t drive);
   void commit_group(db::Tx& tx, Group& group);
   void pass_on(std::int64_t drive);
 

@@ -15,6 +15,8 @@ struct Refusal {
 constexpr std::array kRefusals{
     Refusal{"not_found", Errc::not_found, "not_found", "not found"},
     Refusal{"forbidden", Errc::forbidden, "forbidden", "you may not do this here"},
+    Refusal{"signed_out", Errc::unauthenticated, "signed_out",
+            "the session or app password has ended meanwhile; sign in again"},
     Refusal{"is_root", Errc::forbidden, "is_root", "the root of a drive cannot be renamed, moved or deleted"},
     Refusal{"is_a_folder", Errc::conflict, "is_a_folder", "there is a folder of this name"},
     Refusal{"not_a_file", Errc::invalid, "not_a_file", "this is not a file"},
@@ -30,7 +32,9 @@ constexpr std::array kRefusals{
     Refusal{"too_deep", Errc::invalid, "too_deep", "folders are nested too deeply"},
     Refusal{"too_many_items", Errc::unprocessable, "too_many_items", "this is too much for one request"},
     Refusal{"too_many_nodes", Errc::unprocessable, "too_many_nodes",
-            "this tree has more than 100000 files and folders; take its folders one by one"},
+            "this tree has more files and folders than may be copied, or moved to another drive, at once; "
+            "take its "
+            "folders one by one"},
 };
 
 }  // namespace

@@ -24,6 +24,14 @@ constexpr db::Stmt kMimeMake{"files.mime_make", R"(
     having coalesce(max(id), 0) < case when $2 then 32000 else 30000 end
        and ($2 or (select count(*) from mime_types where made_by = nullif($3, 0)) < 100)
     on conflict (name) do nothing)"};
+// A folder whose drive has room, where nothing is locked and the caller may write: what most small files
+// find.
+constexpr db::Stmt kOpenPlace{"files.open_place", R"(
+  select n.drive_id from nodes n join drives d on d.id = n.drive_id
+   cross join lateral gate(n.id, $2, $3, $4, $5, $6) g
+   where n.id = $1 and n.kind = 2 and g.live and g.rights & 12 = 12
+     and d.used_bytes + d.reserved_bytes + $7::bigint <= d.quota_bytes
+     and not exists (select from locks l where l.drive_id = n.drive_id))"};
 constexpr db::Stmt kBeginUpload{"files.begin_upload", "select begin_upload($1, $2, $3, $4, $5, $6)"};
 constexpr db::Stmt kDropUpload{"files.drop_upload", "select drop_upload($1)"};
 
@@ -88,6 +96,55 @@ void check_place(const Place& place, const UploadOptions& options) {
     if ((place.old->rights & rights::kUpdate) == 0) throw refusal("WF403", "forbidden", place.name);
   }
   if (!holds(options.expect, place.old)) throw refusal("WP412", "precondition_failed", place.name);
+}
+
+/// Early checks only spare a client the sending of a body; one that is small and demands nothing is on its
+/// way already, and its commit finds the rest. So one look decides whether it may come at all.
+bool is_small_and_plain(const UploadOptions& options) {
+  return !options.target.file && options.overwrite && options.expect.kind == Expect::Kind::anything &&
+         options.size_hint && *options.size_hint <= blobs::kInlineBytesMax;
+}
+
+bool may_be_new(const std::string& name, bool windows_names) {
+  try {
+    require_new_name(name, Kind::file, windows_names);
+    return true;
+  } catch (const Error&) {
+    return false;  // unless there is a file of this name already
+  }
+}
+
+Task<std::optional<Place>> open_place(UploadRoom& room, const Caller& caller, const UploadOptions& options) {
+  if (!is_small_and_plain(options) || !may_be_new(options.target.name, room.windows_names))
+    co_return std::nullopt;
+  db::Params params(options.target.parent);
+  store::add_gate(params, caller).add(static_cast<std::int64_t>(*options.size_hint));
+  const auto rows = co_await room.db.query(kOpenPlace, std::move(params));
+  if (rows.empty()) co_return std::nullopt;
+  Place place;
+  place.drive = rows[0].id<DriveId>(0);
+  place.parent = options.target.parent;
+  place.name = options.target.name;
+  co_return place;
+}
+
+/// Everything that can be known before a byte is read.
+Task<Place> checked_place(UploadRoom& room, const Caller& caller, const UploadOptions& options) {
+  co_return co_await room.db.read([&](db::Tx& tx) {
+    Place at = place_of(tx, caller, options);
+    check_place(at, options);
+    if (!at.old) require_new_name(options.target.name, Kind::file, room.windows_names);
+    if (store::is_locked(tx, caller, at.old ? at.old->id : at.parent, !at.old, options.lock_tokens))
+      throw refusal("WL423", "locked", at.name);
+    const auto use = store::drive_use(tx, at.drive);
+    at.free_bytes =
+        static_cast<std::uint64_t>(std::max<std::int64_t>(0, use.quota - use.used - use.reserved));
+    if (options.size_hint) {
+      const auto size = static_cast<std::int64_t>(std::min<std::uint64_t>(*options.size_hint, INT64_MAX));
+      if (size > use.quota - use.used - use.reserved) throw refusal("WQ507", "quota_exceeded", at.name);
+    }
+    return at;
+  });
 }
 
 class RunningUpload final : public Upload {
@@ -251,23 +308,10 @@ Task<std::int16_t> UploadRoom::mime_id(const Caller& caller, std::string type) {
 Task<std::unique_ptr<Upload>> open_upload(std::shared_ptr<UploadRoom> room, Caller caller,
                                           UploadOptions options) {
   if (!options.target.file) options.target.name = require_name(options.target.name, Kind::file);
-  Place place = co_await room->db.read([&](db::Tx& tx) {
-    Place at = place_of(tx, caller, options);
-    check_place(at, options);
-    if (!at.old) require_new_name(options.target.name, Kind::file, room->windows_names);
-    if (store::is_locked(tx, caller, at.old ? at.old->id : at.parent, !at.old, options.lock_tokens))
-      throw refusal("WL423", "locked", at.name);
-    const auto use = store::drive_use(tx, at.drive);
-    at.free_bytes =
-        static_cast<std::uint64_t>(std::max<std::int64_t>(0, use.quota - use.used - use.reserved));
-    if (options.size_hint) {
-      const auto size = static_cast<std::int64_t>(std::min<std::uint64_t>(*options.size_hint, INT64_MAX));
-      if (size > use.quota - use.used - use.reserved) throw refusal("WQ507", "quota_exceeded", at.name);
-    }
-    return at;
-  });
+  auto place = co_await open_place(*room, caller, options);
+  if (!place) place = co_await checked_place(*room, caller, options);
   auto upload = std::make_unique<RunningUpload>(std::move(room), std::move(caller), std::move(options),
-                                                std::move(place));
+                                                std::move(*place));
   co_await upload->begin();
   co_return upload;
 }

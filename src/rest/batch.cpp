@@ -95,7 +95,10 @@ class Answer {
         break;
       case Shape::node:
       case Shape::resource: {
-        if (!item.node) break;  // it was seen by nobody but its maker: a file drop
+        if (!item.node) {  // a file drop, which its maker does not see; or somebody has taken it away since
+          successful_.push_back({{"id", id}});
+          break;
+        }
         auto node = nlohmann::json::parse(co_await node_json(services_, caller_, *item.node));
         if (shape_ == Shape::resource)
           node = {{"resource_type", item.node->is_folder() ? "folder" : "file"},

@@ -1,6 +1,7 @@
 #include "rest/objects.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "rest/icons.hpp"
 #include "welkin/core/error.hpp"
@@ -15,14 +16,6 @@ NodeId require_id(const Services& services, IdKind kind, std::string_view text) 
   // answer.
   if (!key) throw Error(Errc::not_found, "not_found", "not found");
   return NodeId{*key};
-}
-
-void append_hex(std::string& out, const Sha256& digest) {
-  static constexpr char kHex[] = "0123456789abcdef";
-  for (const auto byte : digest) {
-    out += kHex[byte >> 4];
-    out += kHex[byte & 15];
-  }
 }
 
 }  // namespace
@@ -139,7 +132,7 @@ void NodeWriter::write_file_tail(const files::Node& node) {
   out_.field("etag", node.etag);
   if (node.sha256) {
     name_.clear();  // has been written
-    append_hex(name_, *node.sha256);
+    text::append_hex(name_, std::as_bytes(std::span(*node.sha256)));
     out_.key("content_hash");
     out_.escaped_string(name_, {});
   }

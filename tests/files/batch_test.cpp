@@ -165,6 +165,70 @@ TEST_F(BatchChanges, NobodyReachesWhatIsNotHis) {
   EXPECT_EQ(names(from), std::vector<std::string>{"a"});
 }
 
+/// What `what` does happens whenever a node called "c" is changed.
+void plant(Room& room, const std::string& what) {
+  room.sql(
+      "create sequence planted_tries; create function planted() returns trigger language plpgsql as $$ begin "
+      "if new.name = 'c' then " +
+      what +
+      " end if; return new; end $$; create trigger planted before update on nodes for each row execute "
+      "function "
+      "planted()");
+}
+
+// An item's own refusal concerns that item; anything else ends the transaction, and nothing has happened.
+TEST_F(BatchChanges, AFaultThatIsNobodysRefusalLeavesNothing) {
+  const auto a = file(from, "a"), b = file(from, "b"), c = file(from, "c"), d = file(from, "d");
+  const auto before = room.number("select count(*) from changes");
+  plant(room, "raise exception 'planned';");
+  EXPECT_ANY_THROW(change(alice, batch(Op::move, {a, b, c, d}, to)));
+  EXPECT_EQ(names(from), (std::vector<std::string>{"a", "b", "c", "d"}));
+  EXPECT_TRUE(names(to).empty());
+  EXPECT_EQ(room.number("select count(*) from changes"), before);
+  expect_sound();
+}
+
+// A conflict that is nobody's fault, and a connection that breaks in the middle: the whole is run again,
+// once.
+TEST_F(BatchChanges, WhatIsInterruptedIsRunAgainWhole) {
+  const auto a = file(from, "a"), b = file(from, "b"), c = file(from, "c");
+  const std::string first = "if nextval('planted_tries') = 1 then ";
+  plant(room, first + "raise exception using errcode = '40001'; end if;");
+  EXPECT_EQ(words(change(alice, batch(Op::move, {a, b, c, NodeId{999'999}}, to))), "ok ok ok not_found");
+  EXPECT_GT(room.number("select last_value from planted_tries"), 1);
+  room.sql("drop trigger planted on nodes; drop function planted; drop sequence planted_tries");
+  plant(room, first + "perform pg_terminate_backend(pg_backend_pid()); perform pg_sleep(5); end if;");
+  EXPECT_EQ(words(change(alice, batch(Op::move, {c, b, a}, from))), "ok ok ok");
+  EXPECT_GT(room.number("select last_value from planted_tries"), 1);
+  EXPECT_EQ(names(from), (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_TRUE(names(to).empty());
+  // Each move left one row for the old place and one for the new.
+  EXPECT_EQ(room.number("select count(*) from changes where op = 3"), 6);
+  expect_sound();
+}
+
+// What came of the items is looked at when the drive is free again, in several jobs.
+TEST_F(BatchChanges, ManyItemsAreAnsweredInOrder) {
+  room.sql(
+      "insert into nodes (parent_id, mtime, etag_seq, created_at, drive_id, etag_drive, kind, name) select " +
+      std::to_string(from.value) +
+      ", 1, 1, 1, 1, 1, 2, 'd' || lpad(i::text, 4, '0') from generate_series(1, 250) i; "
+      "insert into folders (node_id, etag_seq, changed_at) select id, 1, 1 from nodes where name like 'd0%'");
+  auto all = batch(Op::move, {}, to);
+  all.all_in = from;
+  const auto answers = change(alice, all);
+  ASSERT_EQ(answers.size(), 250u);
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    ASSERT_TRUE(answers[i].node) << i;
+    EXPECT_EQ(answers[i].node->id, answers[i].id);
+    EXPECT_EQ(answers[i].node->parent, to);
+    if (i > 0) EXPECT_LT(answers[i - 1].node->name, answers[i].node->name);
+  }
+  const auto refused = change(alice, all);
+  EXPECT_TRUE(refused.empty());
+  expect_sound();
+}
+
 TEST_F(BatchChanges, TooManyAreRefusedWhole) {
   const auto a = file(from, "a");
   const std::vector<NodeId> many(Batches::kItemsMax + 1, a);

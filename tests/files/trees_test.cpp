@@ -5,6 +5,7 @@
 
 #include "files/room.hpp"
 #include "welkin/core/error.hpp"
+#include "welkin/files/batch.hpp"
 
 namespace welkin::files {
 namespace {
@@ -375,6 +376,21 @@ TEST_F(Trees, ATreeBeyondTheLimitIsRefusedWhole) {
   EXPECT_EQ(call(copy, 4), "");
   EXPECT_EQ(call(move, 4), "");
   EXPECT_EQ(run(room.files->list(bob, shared, {})).items.size(), 2u);
+  // The operator says how many.
+  Config config;
+  config.tree_nodes_max = 1;
+  Files files(room.database.db(), *room.store, config, room.clock);
+  const auto tree = room.folder(alice, root, "tree");
+  room.put(alice, tree, "a", "1");
+  Files::Copy twice;
+  twice.parent = root;
+  twice.name = "twice";
+  EXPECT_EQ(refusal_of([&] { return files.copy(alice, tree, twice); }), "too_many_nodes");
+  Batch batch;
+  batch.op = Batch::Op::copy;
+  batch.items = {tree};
+  batch.target = shared;
+  EXPECT_STREQ(run(files.batches().run(alice, batch)).at(0).error->slug(), "too_many_nodes");
   expect_sound();
 }
 

@@ -101,6 +101,50 @@ TEST_F(Writing, WhoIsDisabledMeanwhileWritesNothing) {
   EXPECT_EQ(room.number("select count(*) from nodes where kind = 1"), 0);
 }
 
+// Signed out, revoked or run out: what such a credential had begun to send is not stored.
+TEST_F(Writing, WhoseCredentialHasEndedMeanwhileWritesNothing) {
+  room.sql(
+      "insert into sessions (user_id, access_hash, access_expires_at, refresh_hash, refresh_expires_at, "
+      "ends_at, "
+      "address, user_agent) select id, sha256('a'), now(), sha256('r'), now() + '1 day', now() + '1 day', "
+      "'', '' from "
+      "users; insert into app_passwords (user_id, label, prefix, secret_hash, protocol_mask) select id, 'x', "
+      "'x', "
+      "sha256('s'), 31 from users");
+  Caller by_session = alice, by_password = alice;
+  by_session.session = SessionId{room.number("select id from sessions")};
+  by_password.credential = Credential::app_password;
+  by_password.app_password = AppPasswordId{room.number("select id from app_passwords")};
+  const auto store = [&](const Caller& caller, const std::string& name, std::size_t size,
+                         const std::string& between) {
+    return refusal_of([&]() -> Task<> {
+      UploadOptions options;
+      options.target = {root, name, {}};
+      options.size_hint = size;
+      const auto upload = co_await room.files->begin_upload(caller, options);
+      co_await upload->write(as_bytes(std::string(size, 'x')));
+      if (!between.empty()) room.sql(between);
+      co_await upload->finish();
+    });
+  };
+  EXPECT_EQ(store(by_session, "a", 10, ""),
+            "");  // the access token may run out meanwhile, the session goes on
+  EXPECT_EQ(store(by_password, "b", 10, ""), "");
+  for (const std::size_t size : {10u, 200'000u}) {
+    EXPECT_EQ(store(by_session, "c", size, "update sessions set ends_at = now()"), "signed_out");
+    room.sql("update sessions set ends_at = now() + interval '1 day'");
+    for (const char* end : {"revoked_at = now()", "expires_at = now()"}) {
+      EXPECT_EQ(store(by_password, "c", size, "update app_passwords set " + std::string(end)), "signed_out")
+          << end;
+      room.sql("update app_passwords set revoked_at = null, expires_at = null");
+    }
+  }
+  EXPECT_EQ(store(by_session, "c", 10, "delete from sessions"), "signed_out");
+  EXPECT_EQ(store(by_password, "c", 10, "delete from app_passwords"), "signed_out");
+  EXPECT_EQ(run(room.files->list(alice, root, {})).items.size(), 2u);
+  expect_sound();
+}
+
 TEST_F(Writing, ABodyOfUnknownLengthStopsAtTheQuota) {
   const auto poor = room.user("poor", 100'000);
   UploadOptions options;

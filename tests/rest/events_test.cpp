@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
 #include <set>
 #include <thread>
 
@@ -18,8 +22,8 @@ struct SseEvent {
 class EventReader {
  public:
   EventReader(std::uint16_t port, const std::string& authorization, const std::string& last_id = "",
-              const std::string& headers = "")
-      : http_(port, {}) {
+              const std::string& headers = "", int receive_buffer_bytes = 0)
+      : http_(port, {.receive_buffer_bytes = receive_buffer_bytes}) {
     http_.connect();
     http_.send("GET /api/events HTTP/1.1\r\nHost: x\r\n" +
                (authorization.empty() ? "" : "Authorization: " + authorization + "\r\n") + headers +
@@ -266,6 +270,55 @@ TEST_F(Events, ComeFromOtherServersToo) {
     other.close();
   }
   other_db.close();
+}
+
+// Whoever takes nothing is let go of after `write_stall_seconds`, however much there would be to tell. Until
+// then nothing is kept for him but his place in the log, so that the server does not grow with what he
+// leaves.
+TEST(EventsOfASlowReader, EndAndHoldNoMemory) {
+  const auto* const full = std::getenv("WELKIN_TEST_FULL");
+  if (full == nullptr || *full == '\0')
+    GTEST_SKIP() << "fills the system's buffers of 16 sockets first: two minutes";
+  TestServer server([](Config& config) {
+    config.event_heartbeat_seconds = 1;
+    config.write_stall_seconds = 1;
+  });
+  const auto alice = server.user("alice");
+  const auto home = std::to_string(server.home(alice).value);
+  std::vector<std::unique_ptr<EventReader>> slow;
+  for (int i = 0; i < 16; ++i) {  // all that one user may have
+    slow.push_back(std::make_unique<EventReader>(server.port(), "Bearer " + alice.token, "", "", 4096));
+    ASSERT_EQ(slow.back()->next().name, "ready");
+  }
+  server.sql(
+      "with f as (insert into nodes (parent_id, mtime, etag_seq, created_at, drive_id, etag_drive, kind, "
+      "name) "
+      "select id, 0, 1, 0, drive_id, drive_id, 2, g::text from nodes, generate_series(1, 190) g where id = " +
+      home + " returning id) insert into folders (node_id, etag_seq, changed_at) select id, 1, 1 from f");
+  const auto another = [&] { return EventReader(server.port(), "Bearer " + alice.token).status(); };
+  ASSERT_EQ(another(), 429);
+  const auto resident_kib = [] {
+    std::ifstream statm("/proc/self/statm");
+    long size = 0, resident = 0;
+    statm >> size >> resident;
+    return resident * 4;
+  };
+  const long before = resident_kib();
+  long told = 0, most = before;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(5);
+  while (another() == 429 && std::chrono::steady_clock::now() < end) {
+    // A change in every one of the folders: about 8 KB for each stream.
+    server.sql("with d as (update drives set seq = seq + 1 where root_id = " + home +
+               " returning id, seq) insert into changes (drive_id, seq, node_id, parent_id, op) select d.id, "
+               "d.seq, n.id, "
+               "n.id, 1 from d, nodes n where n.parent_id = " +
+               home);
+    told += 16 * 8;
+    most = std::max(most, resident_kib());
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  EXPECT_EQ(another(), 200) << "slow readers were kept";
+  EXPECT_LT(most - before, 64 << 10) << told << " KiB were told";
 }
 
 TEST(EventsAtTheEnd, StreamsEndAtOnce) {

@@ -406,5 +406,23 @@ TEST_F(Upload, AReaderSeesOldOrNewNeverAMixture) {
   EXPECT_GT(reads, 0);
 }
 
+// The rest of a body that comes after its session was ended is not stored.
+TEST_F(Upload, WhoSignsOutInTheMiddleStoresNothing) {
+  for (const std::size_t size : {1'000u, 300'000u}) {
+    const auto bob = server.user(server.fresh("bob"));
+    const auto home = server.home(bob);
+    HttpClient http(server.port());
+    http.connect();
+    http.send("PUT " + child(server.folder_id(home), "f") + " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " +
+              bob.token + "\r\nExpect: 100-continue\r\nContent-Length: " + std::to_string(size) + "\r\n\r\n");
+    ASSERT_NE(http.read_some().find(" 100 "), std::string::npos);  // it has been let in
+    http.send(std::string(size / 2, 'x'));
+    run(server.people->logout(bob.caller, {}));
+    http.send(std::string(size - size / 2, 'x'));
+    expect_error(http.read_response(), 401, "signed_out");
+    EXPECT_EQ(server.number("select count(*) from nodes where parent_id = " + std::to_string(home.value)), 0);
+  }
+}
+
 }  // namespace
 }  // namespace welkin::tests

@@ -36,6 +36,7 @@ struct Config {
   unsigned write_stall_seconds = 60;
   unsigned event_heartbeat_seconds = 15;
   unsigned shutdown_seconds = 10;
+  unsigned tree_nodes_max = 100'000;          // of one copy, and of one move to another drive
 
   // accounts
   std::string setup_token;                    // secret; WELKIN_SETUP_TOKEN; "off" disables the need; empty: generated

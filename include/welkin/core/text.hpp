@@ -11,6 +11,7 @@ namespace welkin::text {
 
 /// Lower-case hex.
 std::string hex(ByteView bytes);
+void append_hex(std::string& out, ByteView bytes);
 std::optional<Bytes> from_hex(std::string_view digits);
 std::string base64(ByteView bytes);
 /// RFC 4648 §5, without padding.

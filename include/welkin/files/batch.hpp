@@ -43,11 +43,14 @@ class Batches {
   /// Items of one batch; of `all_in` more, since they need not be listed.
   static constexpr std::int32_t kItemsMax = 1'000, kAllItemsMax = 10'000;
 
-  Batches(db::Db& db, Trash& trash, bool windows_names)
-      : db_(db), trash_(trash), windows_names_(windows_names) {}
+  /// @param nodes_max  of one copy, and of one move to another drive
+  Batches(db::Db& db, Trash& trash, std::int32_t nodes_max, bool windows_names)
+      : db_(db), trash_(trash), nodes_max_(nodes_max), windows_names_(windows_names) {}
 
   /// In one transaction, in order; an item that is refused does not hinder the others. Restoring and deleting
-  /// work as in trash.hpp. @throws Error unprocessable `too_many_items`; not_found for `all_in` itself
+  /// work as in trash.hpp. What came of the items is looked at afterwards, a few at a time, so that the drive
+  /// is held for the changes only: `node` stays unset for what somebody has taken away in between.
+  /// @throws Error unprocessable `too_many_items`; not_found for `all_in` itself
   Task<std::vector<Batched>> run(Caller caller, Batch batch);
   /// Looks only.
   Task<std::vector<Batched>> get(Caller caller, std::vector<NodeId> items);
@@ -55,6 +58,7 @@ class Batches {
  private:
   db::Db& db_;
   Trash& trash_;
+  std::int32_t nodes_max_;
   bool windows_names_;
 };
 

@@ -197,7 +197,7 @@ class Files {
   Task<Node> create_folder(Caller caller, NodeId parent, std::string name,
                            std::vector<db::Uuid> lock_tokens = {});
   /// Renames and moves in one step, between drives too; an unset member stays. A file's id, content, etag,
-  /// times and versions stay; locks of what moves end. Into another drive at most kTreeNodesMax nodes go at
+  /// times and versions stay; locks of what moves end. Into another drive at most tree_nodes_max nodes go at
   /// once, and the grants and links inside end.
   /// @throws Error conflict `exists`; invalid `into_itself` (into or below itself, or onto what contains it),
   ///         `too_deep`; forbidden `is_root`; not_found; locked; precondition_failed; quota_exceeded;
@@ -216,7 +216,7 @@ class Files {
   Task<Placed> move(Caller caller, NodeId id, Move to);
   /// Copies a file or a folder, also into another drive; contents are shared by reference, dead properties
   /// come along, locks, grants, links and versions do not. Files keep their mtime; the copy is the caller's.
-  /// A lock whose root was replaced stays on the name. At most kTreeNodesMax nodes. @throws Error as `move`
+  /// A lock whose root was replaced stays on the name. At most tree_nodes_max nodes. @throws Error as `move`
   struct Copy {
     NodeId parent;
     std::string name;
@@ -226,7 +226,6 @@ class Files {
     std::vector<db::Uuid> lock_tokens;
   };
   Task<Placed> copy(Caller caller, NodeId id, Copy to);
-  static constexpr std::int32_t kTreeNodesMax = 100'000;
   /// To the trash of its drive. @throws Error not_found, forbidden, precondition_failed, locked
   Task<> trash(Caller caller, NodeId id, Expect expect = {}, std::vector<db::Uuid> lock_tokens = {});
   /// Checks rights, name, quota and preconditions as far as they can be known, before a byte is read.
