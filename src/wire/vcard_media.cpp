@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include "ical_scan.hpp"
 #include "welkin/core/text.hpp"
@@ -55,6 +56,19 @@ std::string type_of_media(std::string_view media) {
   return upper(slash == std::string_view::npos ? media : media.substr(slash + 1));
 }
 
+/// What a reader of 3.0 takes as it stands: it passes over blanks, and knows types as words.
+bool is_plain_base64(std::string_view value) {
+  return std::all_of(value.begin(), value.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '+' || c == '/' || c == '=';
+  });
+}
+bool is_plain_type(std::string_view media) {
+  return std::all_of(media.begin(), media.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 ||
+           std::string_view("/+-.").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+}
+
 }  // namespace
 
 bool is_media(std::string_view name) {
@@ -83,6 +97,10 @@ void media_to_3(CardProperty& property) {
     return;
   }
   const auto media = text::lower(head.substr(kData.size(), head.find(';') - kData.size()));
+  if (!is_plain_type(media) || !is_plain_base64(std::string_view(property.value).substr(comma + 1))) {
+    property.set_parameter("VALUE", "uri");
+    return;
+  }
   property.set_parameter("MEDIATYPE", "");
   if (!media.empty() && media != "application/octet-stream") {
     auto types = property.types();

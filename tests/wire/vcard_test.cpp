@@ -255,5 +255,19 @@ TEST(Collation, UnicodeCasemap) {  // RFC 5051
   EXPECT_FALSE(text::collation_named("i;basic"));
 }
 
+// What is no clean base64 would be read differently from what was written.
+TEST(Vcard, DamagedPicturesStayTheUriTheyWere) {
+  for (const std::string& uri : {"data:image/png;base64,\t\tb\":h", "data:image/png;base64,AA AA",
+                                 "data:im age/png;base64,AAAA", "data:image\tx;base64,AAAA"}) {
+    const auto card = parse_card("BEGIN:VCARD\r\nVERSION:4.0\r\nFN:x\r\nPHOTO:" + uri + "\r\nEND:VCARD\r\n");
+    const auto old = convert_card(card, CardVersion::v3_0);
+    std::string once, twice;
+    append_card(once, old);
+    append_card(twice, parse_card(once));
+    EXPECT_EQ(once, twice);
+    EXPECT_NE(once.find("PHOTO;VALUE=uri:" + uri), std::string::npos) << once;
+  }
+}
+
 }  // namespace
 }  // namespace welkin::wire
