@@ -195,7 +195,8 @@ class Texts(unittest.TestCase):
         with open(os.path.join(ROOT, "CMakeLists.txt"), encoding="utf-8") as f:
             cmake = f.read()
         packages = {"libpq": "libpq-dev", "libpqxx": "libpqxx-dev", "libargon2": "libargon2-dev", "libzstd": "libzstd-dev",
-                    "icu-uc": "libicu-dev", "tomlplusplus": "libtomlplusplus-dev", "libxml-2.0": "libxml2-dev"}
+                    "icu-uc": "libicu-dev", "tomlplusplus": "libtomlplusplus-dev", "libxml-2.0": "libxml2-dev",
+                    "jemalloc": "libjemalloc-dev"}
         for module in re.findall(r"pkg_check_modules\(\w+ REQUIRED IMPORTED_TARGET ([\w.-]+)", cmake):
             self.assertIn(module, packages, "say here which package brings it")
             self.assertIn(packages[module], setup)
