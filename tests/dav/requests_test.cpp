@@ -80,6 +80,10 @@ TEST_F(DavRequests, AreRefusedInTheFormOfDav) {
   const auto head = raw("GET " + b + "/a", "Broken field\r\n");
   EXPECT_EQ(head.status, 400);
   EXPECT_EQ(head.header("content-type"), "application/xml; charset=utf-8");
+  for (const char* root : {"/dav", "/caldav", "/carddav"})
+    EXPECT_EQ(raw("GET " + std::string(root) + "/%zz").header("content-type"),
+              "application/xml; charset=utf-8")
+        << root;
   EXPECT_EQ(raw("GET /api/%zz").header("content-type"), "application/json") << "elsewhere as there";
   EXPECT_EQ(raw("GET /webdavx/%zz").header("content-type"), "application/json");
   EXPECT_EQ(get(b + "/a"), "hello");

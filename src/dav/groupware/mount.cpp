@@ -98,6 +98,8 @@ void mount(http::Router& router, const Services& services) {
       scope.on({route.method, path + "/{*path}", called, http::Access::dav, "collection", route.action},
                handler);
     }
+    router.set_failure_form(path, {"application/xml; charset=utf-8",
+                                   [](auto slug, auto message) { return write_error(slug, message); }});
     router.set_fallback(path, [answer_options, answer_others](http::Request& rq, http::Reply& rp,
                                                               const std::string& /*allowed*/) {
       return rq.method() == Method::options ? answer_options(rq, rp) : answer_others(rq, rp);
