@@ -13,6 +13,7 @@ import unittest
 here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [here, os.path.join(os.path.dirname(here), "support")]
 import disks  # noqa: E402
+import processes  # noqa: E402
 import server  # noqa: E402
 import suite  # noqa: E402
 from kill_loop import KillLoop  # noqa: E402
@@ -44,8 +45,7 @@ class PowerCut(unittest.TestCase):
         postmasters = self.welkin.postgres_pids()
         backends = []
         for pid in postmasters:
-            with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
-                backends += [int(word) for word in f.read().split()]
+            backends += processes.children(pid)
         for pid in [self.welkin.pid, *postmasters, *backends]:
             try:
                 os.kill(pid, how)

@@ -13,6 +13,8 @@ import subprocess
 import tempfile
 import time
 
+import processes
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PASSWORD = "a perfectly fine pass phrase"
 START_SECONDS = 120  # beyond it something hangs
@@ -140,11 +142,7 @@ class Welkin:
         found = []
         for entry in os.listdir("/proc"):
             if entry.isdigit():
-                try:
-                    with open(f"/proc/{entry}/cmdline", "rb") as f:
-                        words = f.read().split(b"\0")
-                except OSError:
-                    continue
+                words = processes.command_line(entry)
                 if words[0].endswith(b"postgres") and self.data.encode() + b"/postgres" in words:
                     found.append(int(entry))
         return found
