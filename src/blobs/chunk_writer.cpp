@@ -6,6 +6,13 @@
 #include "blobs/crc32.hpp"
 
 namespace welkin::blobs {
+namespace {
+
+/// Writes that begin and end at such offsets let the kernel keep a file in few large pages, which makes every
+/// later read of it cheaper: a tenth of the work of a download from memory.
+constexpr std::size_t kAlignBytes = 256 * 1024;
+
+}  // namespace
 
 SpooledChunk::SpooledChunk(Ground& ground, ChunkId id) : chunk{id, {}, 0, 0}, ground_(&ground) {
   ground.living.add(id);
@@ -18,7 +25,10 @@ SpooledChunk::SpooledChunk(Ground& ground, ChunkId id) : chunk{id, {}, 0, 0}, gr
 }
 
 SpooledChunk::SpooledChunk(SpooledChunk&& other) noexcept
-    : chunk(other.chunk), ground_(std::exchange(other.ground_, nullptr)), file_(std::move(other.file_)) {}
+    : chunk(other.chunk),
+      ground_(std::exchange(other.ground_, nullptr)),
+      file_(std::move(other.file_)),
+      tail_(std::move(other.tail_)) {}
 
 SpooledChunk::~SpooledChunk() {
   if (!ground_) return;
@@ -32,8 +42,30 @@ SpooledChunk::~SpooledChunk() {
 }
 
 void SpooledChunk::write(ByteView bytes) {
-  ground_->vfs.write(*file_, chunk.size_bytes, bytes);
+  std::uint64_t at = chunk.size_bytes - tail_.size();
   chunk.size_bytes += static_cast<std::uint32_t>(bytes.size());
+  while (!bytes.empty()) {
+    std::size_t n = bytes.size() - bytes.size() % kAlignBytes;
+    if (tail_.empty() && n > 0) {
+      ground_->vfs.write(*file_, at, bytes.first(n));
+      at += n;
+    } else {
+      n = std::min(bytes.size(), kAlignBytes - tail_.size());
+      if (tail_.empty()) tail_.reserve(kAlignBytes);
+      tail_.insert(tail_.end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(n));
+      if (tail_.size() == kAlignBytes) {
+        ground_->vfs.write(*file_, at, tail_);
+        at += tail_.size();
+        tail_.clear();
+      }
+    }
+    bytes = bytes.subspan(n);
+  }
+}
+
+void SpooledChunk::end() {
+  if (!tail_.empty()) ground_->vfs.write(*file_, chunk.size_bytes - tail_.size(), tail_);
+  tail_ = {};
 }
 
 void SpooledChunk::place() {
@@ -104,6 +136,7 @@ void ChunkWriter::end_chunk() {
   crc32_ = crc32_join(crc32_, chunk_crc32_, spooled.chunk.size_bytes);
   chunk_crc32_ = 0;
   open_ = false;
+  on_write_path(ground_, [&] { spooled.end(); });
   // The disk starts now; the flush at the end of the batch then finds little left to do.
   ground_.vfs.start_writeback(spooled.file());
 }

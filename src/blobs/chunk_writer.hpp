@@ -18,6 +18,8 @@ class SpooledChunk {
   SpooledChunk& operator=(SpooledChunk&& other) = delete;
 
   void write(ByteView bytes);
+  /// No more bytes come: what `write` kept back goes out.
+  void end();
   VfsFile& file() { return *file_; }
   /// Renames it to its final name. The bytes are durable, the name is not yet.
   void place();
@@ -27,6 +29,7 @@ class SpooledChunk {
  private:
   Ground* ground_;  // nullptr: moved from, or placed
   File file_;
+  Bytes tail_;  // the last bytes, not written yet
 };
 
 /// Chunks that are made durable together.

@@ -37,8 +37,9 @@ std::optional<SoundChunk> open_sound(Store::Impl& store, const ContentView::Part
 std::size_t read_loudly(Store::Impl& store, ChunkId id, VfsFile& file, std::uint64_t at,
                         std::span<std::byte> out);
 
-/// Reads the chunks of one slice in order, opening and checking the next ones while the last is being sent:
-/// several in one turn of a thread, because handing over costs more than opening.
+/// Reads the chunks of one slice in order. As long as they are in memory and known to be sound each is opened
+/// when its turn comes; from the first other one on the next ones are opened and checked while the last is
+/// being sent: several in one turn of a thread, because handing over costs more than opening.
 class ChunkReader {
  public:
   ChunkReader(Store::Impl& store, const ContentView& content, Slice slice);
@@ -54,6 +55,7 @@ class ChunkReader {
   };
 
   Task<bool> fill();
+  std::optional<SoundChunk> open_now();
   void look_ahead();
   Task<SoundChunk> second_look(ContentView::Part part);
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -54,6 +55,46 @@ class PosixVfsTest : public testing::Test {
   TempDir dir_;
   std::unique_ptr<PosixVfs> vfs_;
 };
+
+TEST_F(PosixVfsTest, OnlyWhatIsInMemoryIsOpenedWithoutWaiting) {
+  const std::string text(5 * 4096, 'x');
+  write("1.part", text);
+  vfs().place("1.part", kSeven, "name");
+  fs::create_symlink("name", dir_.path() / "blobs/07/link");
+  ASSERT_EQ(::mkfifo((dir_.path() / "blobs/07/fifo").c_str(), 0600), 0);
+  vfs_.reset();
+  EXPECT_EQ(vfs().open_cached(kSeven, "name", {0, 1}), nullptr) << "the directory would have to be opened";
+  EXPECT_EQ(read(kSeven, "name"), text.substr(0, 100));
+  for (const Slice piece : {Slice{0, text.size()}, Slice{4096, 1}, Slice{text.size() - 1, 1}}) {
+    const auto file = vfs().open_cached(kSeven, "name", piece);
+    ASSERT_NE(file, nullptr) << piece.offset;
+    std::string got(piece.length, '\0');
+    EXPECT_EQ(vfs().read(*file, piece.offset, std::as_writable_bytes(std::span(got))), piece.length);
+    EXPECT_EQ(got, std::string(piece.length, 'x'));
+  }
+  for (const char* name : {"missing", "link", "fifo", "../07/name", ".."})
+    EXPECT_EQ(vfs().open_cached(kSeven, name, {0, 1}), nullptr) << name;
+  EXPECT_EQ(vfs().open_cached(kSeven, "name", {0, 0}), nullptr);
+  EXPECT_EQ(vfs().open_cached(kSeven, "name", {text.size(), 1}), nullptr) << "beyond the end";
+}
+
+TEST_F(PosixVfsTest, WhatTheDiskMustBeAskedForIsNotOpenedWithoutWaiting) {
+  const std::string text(5 * 4096, 'x');
+  write("1.part", text);
+  vfs().place("1.part", kSeven, "name");
+  read(kSeven, "name");
+  ASSERT_NE(vfs().open_cached(kSeven, "name", {0, text.size()}), nullptr);
+  const auto file = vfs().open(kSeven, "name");
+  ASSERT_EQ(::posix_fadvise((*file)->descriptor(), 2 * 4096, 4096, POSIX_FADV_DONTNEED), 0);
+  void* const at = ::mmap(nullptr, text.size(), PROT_READ, MAP_SHARED, (*file)->descriptor(), 0);
+  ASSERT_NE(at, MAP_FAILED);
+  unsigned char pages[5] = {};
+  ASSERT_EQ(::mincore(at, text.size(), pages), 0);
+  ::munmap(at, text.size());
+  if ((pages[2] & 1) != 0) GTEST_SKIP() << "this file system keeps its files in memory";
+  EXPECT_EQ(vfs().open_cached(kSeven, "name", {0, text.size()}), nullptr);
+  EXPECT_NE(vfs().open_cached(kSeven, "name", {0, 4096}), nullptr);
+}
 
 TEST_F(PosixVfsTest, AFileIsWrittenPlacedReadAndRemoved) {
   write("1.part", "bytes");

@@ -59,7 +59,7 @@ class Sink {
   virtual std::uint64_t size_bytes() const = 0;
 };
 
-inline constexpr std::size_t kViewPartsMax = 4'096;  // about 4 GiB
+inline constexpr std::size_t kViewPartsMax = 64;  // about 64 MiB: read while the socket still holds as much to send
 
 /// How to read a content, loaded in the transaction that checked the right to it.
 struct ContentView {
