@@ -11,6 +11,7 @@
 
 #include "app/command.hpp"
 #include "app/data_lock.hpp"
+#include "app/feed_fetcher.hpp"
 #include "app/metrics_route.hpp"
 #include "app/privileges.hpp"
 #include "app/run_task.hpp"
@@ -19,6 +20,9 @@
 #include "welkin/blobs/scrubber.hpp"
 #include "welkin/blobs/store.hpp"
 #include "welkin/blobs/upkeep.hpp"
+#include "welkin/calendars/birthdays.hpp"
+#include "welkin/calendars/mask.hpp"
+#include "welkin/calendars/subscriptions.hpp"
 #include "welkin/collections/collections.hpp"
 #include "welkin/collections/upkeep.hpp"
 #include "welkin/core/crypto.hpp"
@@ -104,7 +108,7 @@ Task<std::string> what_is_wrong(db::Db& db, const blobs::Store& store) {
 }
 
 void add_jobs(jobs::Scheduler& jobs, db::Db& db, blobs::Store& store, files::Files& files,
-              people::People& people) {
+              people::People& people, calendars::Birthdays& birthdays) {
   jobs.every(blobs::kCollectJob, 60s, [&store] { return store.collect() > 0; });
   jobs.every(blobs::kSweepJob, 3600s, [&store] { return store.sweep() > 0; });
   jobs.every("files.expire_uploads", 300s, [&files] { return files.expire_uploads(); });
@@ -114,6 +118,7 @@ void add_jobs(jobs::Scheduler& jobs, db::Db& db, blobs::Store& store, files::Fil
   jobs.every("files.purge_trash", 600s, [&files] { return files.trash_bin().purge_turn(); });
   jobs.every("files.expire_versions", 21600s, [&files] { return files.versions().expire_turn(); });
   jobs.every("collections.purge_trash", 3600s, [&db] { return collections::purge_trash(db); });
+  jobs.every("calendars.birthdays", 60s, [&birthdays] { return birthdays.catch_up_turn(); });
   jobs.every("people.prune", 600s, [&people] { return people.prune(); });
 }
 
@@ -222,14 +227,16 @@ int serve() {
                           .gc_grace_seconds = config.gc_grace_seconds});
   people::People people(db, config, clock);
   files::Files files(db, store, config, clock);
-  collections::Collections collections(db);
+  collections::Collections collections(db, calendars::masked);
+  calendars::Birthdays birthdays(db);
+  calendars::Subscriptions subscriptions(db);
   const PublicIds ids = public_ids(people);
 
   const std::function<void()> refresh = refresh_process_gauges;
   http::Router router;
-  const rest::Services services{people, files, ids, config, clock};
+  const rest::Services services{people, files, ids, config, clock, collections, birthdays, subscriptions};
   rest::mount(router, services, [&db, &store] { return what_is_wrong(db, store); });
-  const dav::Services dav_services{people, files, collections, config, clock};
+  const dav::Services dav_services{people, files, collections, config, clock, birthdays, subscriptions};
   dav::mount(router, dav_services);
   if (!config.metrics_token.empty()) mount_metrics(router, config.metrics_token, refresh);
 
@@ -240,7 +247,8 @@ int serve() {
   std::optional<MetricsServer> metrics_server;
   if (!config.metrics_listen.empty()) metrics_server.emplace(io, config, refresh);
   jobs::Scheduler jobs(db);
-  add_jobs(jobs, db, store, files, people);
+  add_jobs(jobs, db, store, files, people, birthdays);
+  FeedFetcher fetcher(db, config, subscriptions);
   blobs::Scrubber scrubber(
       store, {.mib_per_second = config.scrub_mib_per_second, .again_after_days = config.scrub_days});
 
@@ -249,6 +257,7 @@ int serve() {
     files.events()->close();  // streams without an end are not waited for
     scrubber.stop();
     jobs.stop();
+    fetcher.stop();
     files.close();
     people.close();
     store.close();
@@ -260,6 +269,7 @@ int serve() {
   const auto address = reachable_address(config, server.listen());
   if (metrics_server) log::info("metrics on http://{}/metrics", metrics_server->listen());
   jobs.start();
+  fetcher.start();
   scrubber.start();
   lock.announce(address, !config.tls_cert.empty());
   greet(config, address, people);

@@ -3,17 +3,23 @@
 
 namespace welkin::collections::store {
 
-/// (collection, with times, with data, seq after, seq until, tombstones, components, limit)
+/// (collection, seq after, seq until, tombstones, components, with data, flags of what is told as a
+/// tombstone, flags of what is given with its data whatever is asked, limit)
 extern const db::Stmt kList;
 /// The same of what the index holds, and only that.
 extern const db::Stmt kListBrief;
 ObjectRow list_row(const db::Row& row, bool full);
 
-std::optional<Object> find_object(db::Tx& tx, CollectionId collection, const std::string& name);
-std::vector<Object> named_objects(db::Tx& tx, CollectionId collection, const std::vector<std::string>& names);
-std::vector<std::int64_t> objects_within(db::Tx& tx, CollectionId collection, std::int16_t components,
+/// The flags of members that are not there for this reader.
+std::int16_t hidden_flags(Sight sight, Mask mask);
+/// Whether a row of kList is of a confidential member.
+bool is_masked(const db::Row& row);
+
+std::optional<Object> find_object(db::Tx& tx, Sight sight, Mask mask, const std::string& name);
+std::vector<Object> named_objects(db::Tx& tx, Sight sight, Mask mask, const std::vector<std::string>& names);
+std::vector<std::int64_t> objects_within(db::Tx& tx, Sight sight, Mask mask, std::int16_t components,
                                          std::int64_t from, std::int64_t to);
-std::vector<Object> objects_by_keys(db::Tx& tx, CollectionId collection,
+std::vector<Object> objects_by_keys(db::Tx& tx, Sight sight, Mask mask,
                                     const std::vector<std::int64_t>& keys);
 
 Objects::Written put_object(db::Tx& tx, const Caller& caller, CollectionId collection,

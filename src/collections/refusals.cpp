@@ -19,6 +19,10 @@ constexpr std::array kRefusals{
     Refusal{"exists", Errc::conflict, "exists", "there is a collection of this name"},
     Refusal{"too_many_collections", Errc::quota_exceeded, "too_many_collections",
             "there are too many collections already"},
+    Refusal{"share_with_owner", Errc::invalid, "share_with_owner", "it is the owner's already"},
+    Refusal{"too_many_shares", Errc::quota_exceeded, "too_many_shares",
+            "this is shared with too many people already"},
+    Refusal{"not_a_calendar", Errc::invalid, "not_a_calendar", "only calendars can be published"},
     Refusal{"too_many_properties", Errc::quota_exceeded, "too_many_properties",
             "there is no room for more properties here"},
 };

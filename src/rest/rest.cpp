@@ -52,6 +52,9 @@ void mount(http::Router& router, const Services& services, std::function<Task<st
   mount_batch(scopes, *kept);
   mount_archives(scopes, *kept);
   mount_events(scopes, *kept);
+  mount_sharing(scopes, *kept);
+  mount_birthdays(scopes, *kept);
+  mount_subscriptions(scopes, *kept);
   router.set_fallback("/api", [errors, kept](http::Request& rq, http::Reply& rp, const std::string& allowed) {
     return answer_unmatched(errors, rq, rp, allowed);
   });

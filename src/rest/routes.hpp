@@ -39,6 +39,9 @@ void mount_trash(Scopes& s, const Services& services);
 void mount_batch(Scopes& s, const Services& services);
 void mount_archives(Scopes& s, const Services& services);       // folders and selections as ZIP
 void mount_events(Scopes& s, const Services& services);         // live events
+void mount_birthdays(Scopes& s, const Services& services);      // the calendar of birthdays, on or off
+void mount_subscriptions(Scopes& s, const Services& services);  // calendars that are kept like an address
+void mount_sharing(Scopes& s, const Services& services);        // who sees calendars and address books; feeds
 
 /// errors.cpp: the one place where an exception becomes a REST answer.
 http::Middleware answer_errors();

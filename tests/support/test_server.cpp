@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "support/run.hpp"
+#include "welkin/calendars/mask.hpp"
 #include "welkin/core/text.hpp"
 #include "welkin/dav/dav.hpp"
 #include "welkin/files/events.hpp"
@@ -82,10 +83,12 @@ TestServer::TestServer(const std::function<void(Config&)>& adjust)
   store = std::make_unique<blobs::Store>(*db, options);
   people = std::make_unique<people::People>(*db, config, clock);
   files = std::make_unique<files::Files>(*db, *store, config, clock);
-  rest::mount(router, {*people, *files, ids, config, clock},
+  collections = std::make_unique<collections::Collections>(*db, calendars::masked);
+  birthdays = std::make_unique<calendars::Birthdays>(*db);
+  subscriptions = std::make_unique<calendars::Subscriptions>(*db);
+  rest::mount(router, {*people, *files, ids, config, clock, *collections, *birthdays, *subscriptions},
               [this]() -> Task<std::string> { co_return missing; });
-  collections = std::make_unique<collections::Collections>(*db);
-  dav::mount(router, {*people, *files, *collections, config, clock});
+  dav::mount(router, {*people, *files, *collections, config, clock, *birthdays, *subscriptions});
 
   io_ = std::make_unique<http::IoThreads>(kIoThreads);
   for (std::size_t i = 0; i < io_->size(); ++i) {

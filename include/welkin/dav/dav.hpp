@@ -1,4 +1,6 @@
 #pragma once
+#include "welkin/calendars/birthdays.hpp"
+#include "welkin/calendars/subscriptions.hpp"
 #include "welkin/collections/collections.hpp"
 #include "welkin/core/config.hpp"
 #include "welkin/files/files.hpp"
@@ -13,6 +15,8 @@ struct Services {
   collections::Collections& collections;
   const Config& config;
   const Clock& clock;
+  calendars::Birthdays& birthdays;
+  calendars::Subscriptions& subscriptions;
 };
 
 /// Adds the routes below /webdav.

@@ -2,6 +2,9 @@
 #include <functional>
 #include <string>
 
+#include "welkin/calendars/birthdays.hpp"
+#include "welkin/calendars/subscriptions.hpp"
+#include "welkin/collections/collections.hpp"
 #include "welkin/core/clock.hpp"
 #include "welkin/core/config.hpp"
 #include "welkin/core/id.hpp"
@@ -18,6 +21,9 @@ struct Services {
   const PublicIds& ids;
   const Config& config;
   const Clock& clock;
+  collections::Collections& collections;
+  calendars::Birthdays& birthdays;
+  calendars::Subscriptions& subscriptions;
 };
 
 /// Adds every route below /api, /health and /ready, the set-up page, and the JSON answers for unknown ones.

@@ -29,6 +29,8 @@ bool resourcetype(const Item& item, const View&, const Arguments*, std::string& 
   if ((item.kind & kFolder) != 0) out += "<D:collection/>";
   if (item.kind == kCalendar) out += "<C:calendar/>";
   if (item.kind == kBook) out += "<A:addressbook/>";
+  if (item.kind == kCalendar && item.collection->origin == collections::Origin::subscription)
+    out += "<CS:subscribed/>";
   if (item.collection != nullptr && (item.kind & kCollection) != 0) {
     if (item.collection->access != collections::Access::own && item.collection->owner_name != item.user)
       out += "<CS:shared/>";
@@ -44,7 +46,10 @@ bool displayname(const Item& item, const View& view, const Arguments*, std::stri
   if (item.collection != nullptr) {
     name = default_name(*item.collection);
   } else if (item.kind == kPrincipal) {
-    name = view.me.display_name.empty() ? view.me.name : view.me.display_name;
+    name = item.group != nullptr          ? item.group->display_name
+           : item.person != nullptr       ? item.person->display_name
+           : view.me.display_name.empty() ? view.me.name
+                                          : view.me.display_name;
   } else {
     return false;
   }
@@ -139,7 +144,7 @@ std::span<const LiveProperty> common_properties() { return kCommon; }
 
 std::span<const std::span<const LiveProperty>> live_tables() {
   static const std::array tables{common_properties(), principal_properties(), collection_properties(),
-                                 access_properties()};
+                                 access_properties(), sharing_properties()};
   return tables;
 }
 
@@ -166,6 +171,7 @@ std::string stored_text(std::span<const collections::Property> stored, std::stri
 
 std::string default_name(const collections::Collection& collection) {
   using collections::Kind;
+  if (collection.origin == collections::Origin::birthdays) return "Birthdays";
   if (collection.path == "personal" && collection.kind == Kind::calendar) return "Personal";
   if (collection.path == "tasks" && collection.kind == Kind::calendar) return "Tasks";
   if (collection.path == "contacts" && collection.kind == Kind::book) return "Contacts";

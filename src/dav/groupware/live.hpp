@@ -5,6 +5,8 @@
 
 #include "dav/groupware/spot.hpp"
 #include "welkin/calendars/expand.hpp"
+#include "welkin/collections/sharing.hpp"
+#include "welkin/people/directory.hpp"
 #include "welkin/people/people.hpp"
 #include "welkin/wire/multistatus.hpp"
 #include "welkin/wire/xml.hpp"
@@ -23,6 +25,10 @@ struct Item {
   const collections::Collection* collection = nullptr;
   const collections::ObjectRow* object = nullptr;
   std::span<const collections::Property> stored;
+  std::span<const collections::Share> shares = {};  // of the collection, as far as the caller is told
+  const people::Person* person = nullptr;           // a principal that is not the caller
+  const people::Group* group = nullptr;             // a principal that is a group
+  std::string_view token = {};                      // a home's state
 };
 
 /// The same for every item of an answer.
@@ -32,10 +38,11 @@ struct View {
   people::User me;                                        // the caller's account, when needed
   const calendars::DataRequest* calendar_data = nullptr;  // what of objects is told; nullptr: all
   calendars::Zone floating;                               // of times without a zone
+  std::vector<people::Group> groups = {};                 // the caller's, with his account
 };
 
 namespace needs {
-inline constexpr unsigned kStored = 1, kTimes = 2, kData = 4, kAccount = 8;
+inline constexpr unsigned kStored = 1, kTimes = 2, kData = 4, kAccount = 8, kShares = 16, kHomeState = 32;
 }  // namespace needs
 
 /// What the request says of a property beside its name: the children of calendar-data and the like.
@@ -61,6 +68,7 @@ std::span<const LiveProperty> common_properties();
 std::span<const LiveProperty> principal_properties();
 std::span<const LiveProperty> collection_properties();
 std::span<const LiveProperty> access_properties();
+std::span<const LiveProperty> sharing_properties();
 
 /// Appends what a client has set under this name; false when nobody has.
 bool put_stored(const Item& item, std::string_view ns, std::string_view name, std::string& out);
