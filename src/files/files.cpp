@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "files/listing.hpp"
+#include "files/mime_names.hpp"
 #include "files/node_store.hpp"
 #include "files/refusals.hpp"
 #include "files/trash_store.hpp"
@@ -58,6 +59,7 @@ struct Files::Impl {
         versions(db, store, config),
         batches(db, trash_bin, nodes_max, config.windows_names),
         archives(db, store),
+        types(db),
         events(std::make_shared<EventHub>(db)) {}
   db::Db& db;
   blobs::Store& store;
@@ -70,6 +72,7 @@ struct Files::Impl {
   Versions versions;
   Batches batches;
   Archives archives;
+  MimeNames types;
   std::shared_ptr<EventHub> events;
 };
 
@@ -136,7 +139,7 @@ Task<Page> Files::list(Caller caller, NodeId folder, ListQuery query) {
 
 Browse Files::browse(const Caller& caller, NodeId folder, std::int32_t folder_rights,
                      const BrowseWants& wants, std::string after) {
-  return {impl_->db, caller, folder, folder_rights, wants, std::move(after)};
+  return {impl_->db, impl_->types, caller, folder, folder_rights, wants, std::move(after)};
 }
 
 Task<Files::DriveUse> Files::drive_use(DriveId drive) {

@@ -16,7 +16,7 @@ namespace welkin::files::store {
   "(select m.name from mime_types m where m.id = n.mime)"
 #define WELKIN_NODE_MORE                                                                                     \
   ", (select c.sha256 from contents c where c.id = n.content_id), (select u.name from users u where u.id = " \
-  "n.author_id), n.creator_id"
+  "n.author_id), n.creator_id, n.flags & 4 <> 0"
 #define WELKIN_NODE_JOINS \
   " left join lateral (select * from folders x where x.node_id = n.id offset 0) f on n.kind = 2"
 
@@ -154,6 +154,7 @@ Node node_of(const db::Row& row) {
   }
   if (!row.is_null(17)) n.author_name = row.str(17);
   row.id_into(18, n.creator);
+  n.has_properties = row.boolean(19);
   return n;
 }
 

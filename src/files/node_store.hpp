@@ -65,7 +65,7 @@ DriveUse drive_use(db::Tx& tx, DriveId drive);
 /// Columns of a node as every statement here selects them, and how they are read, starting at column 0.
 extern const char* const kNodeColumns;
 extern const char* const kNodeJoins;
-inline constexpr int kNodeColumnCount = 19;
+inline constexpr int kNodeColumnCount = 20;
 Node node_of(const db::Row& row);
 
 /// The text clients see: drive, change, node (twin of SQL etag_text).
