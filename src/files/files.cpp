@@ -94,13 +94,7 @@ void Files::close() {
   impl_->room->cleaner.join();
 }
 
-Task<Node> Files::home(Caller caller) {
-  co_return co_await impl_->db.read([&](db::Tx& tx) {
-    const NodeId root = store::start_of(tx, caller);
-    if (!root) throw not_found();
-    return store::require(tx, caller, root).node;
-  });
-}
+Task<Node> Files::home(Caller caller) { co_return co_await by_path(std::move(caller), {}); }
 
 Task<Node> Files::node(Caller caller, NodeId id) {
   const auto rows = co_await impl_->db.query(store::kFind, store::find_params(caller, id));
@@ -109,16 +103,14 @@ Task<Node> Files::node(Caller caller, NodeId id) {
 
 Task<Node> Files::by_path(Caller caller, std::vector<std::string> names) {
   for (auto& name : names) name = require_name(name, Kind::file);
-  co_return co_await impl_->db.read([&](db::Tx& tx) {
-    const NodeId id = store::walk(tx, caller, names).node;
-    if (!id) throw not_found();
-    return store::require(tx, caller, id).node;
-  });
+  const auto rows = co_await impl_->db.query(store::kFindPath, store::path_params(caller, names, 1));
+  co_return store::require_found(caller, rows).node;
 }
 
 Task<Located> Files::locate(Caller caller, std::vector<std::string> names) {
   for (auto& name : names) name = require_name(name, Kind::file);
-  co_return co_await impl_->db.read([&](db::Tx& tx) { return store::locate(tx, caller, names); });
+  const auto rows = co_await impl_->db.query(store::kFindPath, store::path_params(caller, names, 2));
+  co_return store::located(caller, names, rows);
 }
 
 Task<std::vector<Node>> Files::ancestors(Caller caller, NodeId id) {
