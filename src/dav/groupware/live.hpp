@@ -42,7 +42,7 @@ struct View {
 };
 
 namespace needs {
-inline constexpr unsigned kStored = 1, kTimes = 2, kData = 4, kAccount = 8, kShares = 16, kHomeState = 32;
+inline constexpr unsigned kStored = 1, kTimes = 2, kData = 4, kAccount = 8, kShares = 64, kHomeState = 128;
 }  // namespace needs
 
 /// What the request says of a property beside its name: the children of calendar-data and the like.
