@@ -154,7 +154,7 @@ TEST_F(GroupwareBirthdays, NobodyWritesThereAndWhoDoesNotWantItHasNone) {
   EXPECT_EQ(all().responses.size(), 2u);
   EXPECT_EQ(dav.json("PUT", "/api/birthday-calendar", R"({"enabled":false})").status, 200);
   EXPECT_EQ(send("PROPFIND", birthdays, {{"Depth", "0"}}), 404);
-  EXPECT_EQ(dav.json("PUT", "/api/birthday-calendar", R"({"enabled":"yes"})").status, 400);
+  EXPECT_EQ(dav.json("PUT", "/api/birthday-calendar", R"({"enabled":"yes"})").status, 422);
 }
 
 TEST_F(GroupwareBirthdays, OthersBooksAreTheirs) {

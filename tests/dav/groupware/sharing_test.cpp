@@ -183,10 +183,8 @@ TEST_F(GroupwareSharing, EverybodySeesItInHisOwnWay) {
 TEST_F(GroupwareSharing, AccessChangesAtOnce) {
   const auto privileges = [&](const std::string& path) {
     std::set<std::string> out;
-    for (const auto& p : list(bobs, path, "<D:current-user-privilege-set/>", "0")
-                             .responses.at(0)
-                             .properties.at("current-user-privilege-set")
-                             .element.children)
+    const auto told = list(bobs, path, "<D:current-user-privilege-set/>", "0");
+    for (const auto& p : told.at(path).properties.at("current-user-privilege-set").element.children)
       out.insert(p.children.at(0).name);
     return out;
   };
@@ -233,8 +231,8 @@ TEST_F(GroupwareSharing, TheOwnerSeesWhoIsInvitedAndOthersOnlyThemselves) {
             200);
   const auto users = [&](ApiClient& as, const std::string& path) {
     std::set<std::string> out;
-    for (const auto& user :
-         list(as, path, "<CS:invite/>", "0").responses.at(0).properties.at(cs("invite")).element.children)
+    const auto told = list(as, path, "<CS:invite/>", "0");
+    for (const auto& user : told.at(path).properties.at(cs("invite")).element.children)
       if (user.name == "user") out.insert(user.child("DAV:", "href")->text);
     return out;
   };
