@@ -6,8 +6,9 @@
 #define WELKIN_LISTED                                                                    \
   " from collection_objects o where o.collection_id = $1 and o.seq > $2 and o.seq <= $3" \
   " and ($4 or not o.deleted) and ($5 = 0 or o.deleted or o.component & $5 <> 0) order by o.seq limit "
-#define WELKIN_OBJECT                                                                            \
-  "select o.name, o.etag, o.seq, o.component, o.size, o.created_at, o.modified_at, o.data from " \
+#define WELKIN_OBJECT                                                                                       \
+  "select o.name, o.etag, o.seq, o.component, o.size, o.created_at, o.modified_at, o.data, o.schedule_tag " \
+  "from "                                                                                                   \
   "collection_objects o where o.collection_id = $1 and not o.deleted and "
 
 namespace welkin::collections::store {
@@ -16,11 +17,14 @@ const db::Stmt kListBrief{"collections.list_brief",
                           "select o.name, o.etag, o.seq, o.component, o.size, o.deleted" WELKIN_LISTED "$6"};
 const db::Stmt kList{"collections.list",
                      "select o.name, o.etag, o.seq, o.component, o.size, o.deleted, o.created_at, "
-                     "o.modified_at, case when $6 then o.data end" WELKIN_LISTED "$7"};
+                     "o.modified_at, case when $6 then o.data end, o.schedule_tag" WELKIN_LISTED "$7"};
 
 namespace {
 
 constexpr db::Stmt kFind{"collections.object", WELKIN_OBJECT "o.name = $2"};
+constexpr db::Stmt kLockStates{"collections.lock_states",
+                               "select from collection_state s where s.collection_id = any ($1) "
+                               "order by s.collection_id for update"};
 constexpr db::Stmt kNamed{"collections.objects_named", WELKIN_OBJECT "o.name = any ($2)"};
 constexpr db::Stmt kByKeys{"collections.objects_by_keys", WELKIN_OBJECT "o.id = any ($2)"};
 // Both ends bounded for what is short; 2678400 is the longest of those. A point at the end of the span's
@@ -54,6 +58,7 @@ Object object(const db::Row& row) {
   o.created_at = row.timestamp(5);
   o.modified_at = row.timestamp(6);
   o.data = as_text(row.bytes(7));
+  if (!row.is_null(8)) o.schedule_tag = row.uuid(8);
   return o;
 }
 
@@ -92,7 +97,14 @@ ObjectRow list_row(const db::Row& row, bool full) {
   out.created_at = row.timestamp(6);
   out.modified_at = row.timestamp(7);
   if (!row.is_null(8)) out.data = as_text(row.bytes(8));
+  if (!row.is_null(9)) out.schedule_tag = row.uuid(9);
   return out;
+}
+
+void lock_states(db::Tx& tx, const std::vector<CollectionId>& collections) {
+  std::vector<std::int64_t> ids;
+  for (const auto id : collections) ids.push_back(id.value);
+  tx.exec(kLockStates, ids);
 }
 
 std::optional<Object> find_object(db::Tx& tx, CollectionId collection, const std::string& name) {

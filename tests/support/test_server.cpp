@@ -85,7 +85,8 @@ TestServer::TestServer(const std::function<void(Config&)>& adjust)
   rest::mount(router, {*people, *files, ids, config, clock},
               [this]() -> Task<std::string> { co_return missing; });
   collections = std::make_unique<collections::Collections>(*db);
-  dav::mount(router, {*people, *files, *collections, config, clock});
+  scheduling = std::make_unique<calendars::Scheduling>(*db, config, clock);
+  dav::mount(router, {*people, *files, *collections, *scheduling, config, clock});
 
   io_ = std::make_unique<http::IoThreads>(kIoThreads);
   for (std::size_t i = 0; i < io_->size(); ++i) {

@@ -82,6 +82,8 @@ TEST_F(GroupwareMaking, ExtendedMkcolMakesBothKinds) {
 }
 
 TEST_F(GroupwareMaking, ADeletedCalendarFreesItsName) {
+  cal = home + "gone/";
+  ASSERT_EQ(mkcalendar(cal), 201);
   put(cal + "a.ics", event("a"));
   const auto token = text(cal, "D:sync-token", "sync-token");
   EXPECT_EQ(send("DELETE", cal, {{"If", "<" + cal + "> (<urn:other>)"}}), 412);
