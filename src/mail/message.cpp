@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t kAddressBytesMax = 254;
 constexpr std::size_t kLine = 76;  // of base64 (RFC 2045 §6.8)
 constexpr std::size_t kWord = 45;  // bytes in one encoded word: 75 letters at most (RFC 2047 §2)
+constexpr std::size_t kWordsMax = 1024;
 constexpr std::size_t kTextMax = 16'384;
 
 bool is_letter_or_digit(char c) {
@@ -35,8 +36,11 @@ void append_body(std::string& out, std::string_view body) {
 
 /// Encoded words (RFC 2047), each of whole code points, folded.
 void append_words(std::string& out, std::string_view words) {
-  words = words.substr(0, 1024);
-  while (!words.empty() && (static_cast<unsigned char>(words.back()) & 0xC0) == 0x80) words.remove_suffix(1);
+  if (words.size() > kWordsMax) {
+    auto length = kWordsMax;
+    while ((static_cast<unsigned char>(words[length]) & 0xC0) == 0x80) --length;
+    words = words.substr(0, length);
+  }
   for (bool first = true; !words.empty(); first = false) {
     auto length = std::min(kWord, words.size());
     while (length < words.size() && length > 1 && (static_cast<unsigned char>(words[length]) & 0xC0) == 0x80)

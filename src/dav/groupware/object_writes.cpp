@@ -18,6 +18,8 @@ using Verdict = collections::Objects::Written::Verdict;
 /// Where an object can be written. @throws Refusal, Error not_found, conflict `parent_missing`
 void require_object_place(const Target& target) {
   const auto& spot = target.spot;
+  if (spot.kind == kNothing && target.spot.parent().kind == kOutbox)
+    forbid_privilege(target.spot.parent().href(), "D:bind");
   if (spot.kind == kNothing && spot.names.size() > 2)
     throw Error(Errc::conflict, "parent_missing", "The collection that would hold it is not there");
   if ((spot.kind & kObject) == 0) forbid_privilege(spot.href(), "D:write-content");
