@@ -33,7 +33,7 @@ TEST_F(GroupwareMaking, CalendarsAreMadeWithTheirProperties) {
   EXPECT_EQ(r.text(apple("calendar-color")), "#111111");
   EXPECT_EQ(put(home + "todo/a.ics", event("a")), 403);
   EXPECT_EQ(condition(), "C:supported-calendar-component");
-  EXPECT_EQ(propfind(home, "1", "<D:resourcetype/>").hrefs().at(3), home + "todo/");
+  EXPECT_EQ(propfind(home, "1", "<D:resourcetype/>").hrefs().at(4), home + "todo/");
 }
 
 TEST_F(GroupwareMaking, WrongPlacesAreRefused) {
