@@ -264,7 +264,7 @@ same(len(list(his.schedule_inbox().get_items())), 0)
 answers = list(hers.schedule_inbox().get_items())
 same(len(answers), 1)
 answers[0].load()
-same(answers[0].is_invite_reply(), True)
+same("METHOD:REPLY" in answers[0].data, True)
 event = personal(hers).event_by_uid(uid)
 event.load()
 attendees = {str(a): a.params.get("PARTSTAT") for a in event.icalendar_instance.subcomponents[0]["attendee"]}
