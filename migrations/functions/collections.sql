@@ -22,7 +22,8 @@ create or replace function create_default_collections(p_user bigint) returns voi
 begin
   with made as (
     insert into collections (owner_id, kind, components, path)
-      values (p_user, 1, 7, 'personal'), (p_user, 1, 2, 'tasks'), (p_user, 2, 0, 'contacts') returning id)
+      values (p_user, 1, 7, 'personal'), (p_user, 1, 2, 'tasks'), (p_user, 2, 0, 'contacts'), (p_user, 5, 0, 'inbox')
+    returning id)
   insert into collection_state (collection_id) select id from made;
 end $$;
 
@@ -95,7 +96,7 @@ end $$;
 create or replace function bury_object(p_id bigint, p_seq bigint) returns void language plpgsql as $$
 begin
   update collection_objects set seq = p_seq, deleted = true, t0 = null, t1 = null, etag = null, uid_hash = null, size = 0,
-         component = 0, flags = 0, uid = null, title = null, emails = '{}', phones = '{}', search = null, data = null,
+         component = 0, flags = 0, uid = null, title = null, emails = '{}', phones = '{}', search = null, data = null, schedule_tag = null,
          modified_at = clock_timestamp()
    where id = p_id;
 end $$;
@@ -111,7 +112,9 @@ begin
   perform require_open_object(p_collection, p_user, p_subjects, o.flags, true);
   perform require_expected(p_expect, p_expected, true, o.etag);
   insert into collection_trash (collection_id, deleted_by, name, title, data)
-    select p_collection, p_user, x.name, x.title, x.data from collection_objects x where x.id = o.id;
+    select p_collection, p_user, x.name, x.title, x.data
+      from collection_objects x join collections c on c.id = x.collection_id
+     where x.id = o.id and c.kind <> 5;   -- a message that was read is no loss
   update collection_state set seq = s.seq + 1, object_count = object_count - 1, bytes = bytes - o.size, changed_at = now()
    where collection_id = p_collection;
   perform bury_object(o.id, s.seq + 1);

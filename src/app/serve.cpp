@@ -21,7 +21,9 @@
 #include "welkin/blobs/store.hpp"
 #include "welkin/blobs/upkeep.hpp"
 #include "welkin/calendars/birthdays.hpp"
+#include "welkin/calendars/mailer.hpp"
 #include "welkin/calendars/mask.hpp"
+#include "welkin/calendars/scheduling.hpp"
 #include "welkin/calendars/subscriptions.hpp"
 #include "welkin/collections/collections.hpp"
 #include "welkin/collections/upkeep.hpp"
@@ -119,6 +121,7 @@ void add_jobs(jobs::Scheduler& jobs, db::Db& db, blobs::Store& store, files::Fil
   jobs.every("files.expire_versions", 21600s, [&files] { return files.versions().expire_turn(); });
   jobs.every("collections.purge_trash", 3600s, [&db] { return collections::purge_trash(db); });
   jobs.every("calendars.birthdays", 60s, [&birthdays] { return birthdays.catch_up_turn(); });
+  jobs.every("calendars.purge_inboxes", 3600s, [&db] { return calendars::purge_inboxes(db); });
   jobs.every("people.prune", 600s, [&people] { return people.prune(); });
 }
 
@@ -230,13 +233,15 @@ int serve() {
   collections::Collections collections(db, calendars::masked);
   calendars::Birthdays birthdays(db);
   calendars::Subscriptions subscriptions(db);
+  calendars::Scheduling scheduling(db, config, clock);
   const PublicIds ids = public_ids(people);
 
   const std::function<void()> refresh = refresh_process_gauges;
   http::Router router;
   const rest::Services services{people, files, ids, config, clock, collections, birthdays, subscriptions};
   rest::mount(router, services, [&db, &store] { return what_is_wrong(db, store); });
-  const dav::Services dav_services{people, files, collections, config, clock, birthdays, subscriptions};
+  const dav::Services dav_services{people, files, collections, scheduling,
+                                   config, clock, birthdays,   subscriptions};
   dav::mount(router, dav_services);
   if (!config.metrics_token.empty()) mount_metrics(router, config.metrics_token, refresh);
 
@@ -246,6 +251,7 @@ int serve() {
   http::Server server(io, config, router);
   std::optional<MetricsServer> metrics_server;
   if (!config.metrics_listen.empty()) metrics_server.emplace(io, config, refresh);
+  calendars::Mailer mailer(db, config);
   jobs::Scheduler jobs(db);
   add_jobs(jobs, db, store, files, people, birthdays);
   FeedFetcher fetcher(db, config, subscriptions);
@@ -256,6 +262,7 @@ int serve() {
   AtExit stop([&] {
     files.events()->close();  // streams without an end are not waited for
     scrubber.stop();
+    mailer.stop();
     jobs.stop();
     fetcher.stop();
     files.close();
@@ -270,6 +277,7 @@ int serve() {
   if (metrics_server) log::info("metrics on http://{}/metrics", metrics_server->listen());
   jobs.start();
   fetcher.start();
+  mailer.start();
   scrubber.start();
   lock.announce(address, !config.tls_cert.empty());
   greet(config, address, people);

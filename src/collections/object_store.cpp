@@ -7,9 +7,10 @@
   " from collection_objects o where o.collection_id = $1 and o.seq > $2 and o.seq <= $3 and ($4 " \
   "or not " deleted ") and ($5 = 0 or " deleted " or o.component & $5 <> 0) order by o.seq limit "
 // $2: flags of what is hidden
-#define WELKIN_OBJECT                                                                                     \
-  "select o.name, o.etag, o.seq, o.component, o.size, o.created_at, o.modified_at, o.data, o.flags from " \
-  "collection_objects o where o.collection_id = $1 and not o.deleted and o.flags & $2 = 0 and "
+#define WELKIN_OBJECT                                                                                       \
+  "select o.name, o.etag, o.seq, o.component, o.size, o.created_at, o.modified_at, o.data, o.flags, "       \
+  "o.schedule_tag from collection_objects o where o.collection_id = $1 and not o.deleted and o.flags & $2 " \
+  "= 0 and "
 #define WELKIN_HIDDEN "(o.deleted or o.flags & $7 <> 0)"
 
 namespace welkin::collections::store {
@@ -21,11 +22,14 @@ const db::Stmt kList{
     "collections.list",
     "select o.name, o.etag, o.seq, o.component, o.size, " WELKIN_HIDDEN
     ", o.created_at, o.modified_at, case when ($6 or o.flags & $8 <> 0) and not " WELKIN_HIDDEN
-    " then o.data end, o.flags" WELKIN_LISTED(WELKIN_HIDDEN) "$9"};
+    " then o.data end, o.schedule_tag, o.flags" WELKIN_LISTED(WELKIN_HIDDEN) "$9"};
 
 namespace {
 
 constexpr db::Stmt kFind{"collections.object", WELKIN_OBJECT "o.name = $3"};
+constexpr db::Stmt kLockStates{"collections.lock_states",
+                               "select from collection_state s where s.collection_id = any ($1) "
+                               "order by s.collection_id for update"};
 constexpr db::Stmt kNamed{"collections.objects_named", WELKIN_OBJECT "o.name = any ($3)"};
 constexpr db::Stmt kByKeys{"collections.objects_by_keys", WELKIN_OBJECT "o.id = any ($3)"};
 // Both ends bounded for what is short; 2678400 is the longest of those. A point at the end of the span's
@@ -59,6 +63,7 @@ Object object(const db::Row& row, Sight sight, Mask mask) {
   o.created_at = row.timestamp(5);
   o.modified_at = row.timestamp(6);
   o.data = as_text(row.bytes(7));
+  if (!row.is_null(9)) o.schedule_tag = row.uuid(9);
   if (!sight.is_owner && (row.i16(8) & object_flags::kConfidential) != 0) {
     o.masked = true;
     o.data = mask(o.data);
@@ -103,6 +108,7 @@ ObjectRow list_row(const db::Row& row, bool full) {
   out.created_at = row.timestamp(6);
   out.modified_at = row.timestamp(7);
   if (!row.is_null(8)) out.data = as_text(row.bytes(8));
+  if (!row.is_null(9)) out.schedule_tag = row.uuid(9);
   return out;
 }
 
@@ -112,7 +118,13 @@ std::int16_t hidden_flags(Sight sight, Mask mask) {
   return mask == nullptr ? std::int16_t{kPrivate | kConfidential} : kPrivate;
 }
 
-bool is_masked(const db::Row& row) { return (row.i16(9) & object_flags::kConfidential) != 0; }
+bool is_masked(const db::Row& row) { return (row.i16(10) & object_flags::kConfidential) != 0; }
+
+void lock_states(db::Tx& tx, const std::vector<CollectionId>& collections) {
+  std::vector<std::int64_t> ids;
+  for (const auto id : collections) ids.push_back(id.value);
+  tx.exec(kLockStates, ids);
+}
 
 std::optional<Object> find_object(db::Tx& tx, Sight sight, Mask mask, const std::string& name) {
   const auto rows = tx.exec(kFind, sight.collection, hidden_flags(sight, mask), name);

@@ -10,6 +10,9 @@ extern const db::Stmt kList;
 extern const db::Stmt kListBrief;
 ObjectRow list_row(const db::Row& row, bool full);
 
+/// In the order of their keys; held until the end of the transaction.
+void lock_states(db::Tx& tx, const std::vector<CollectionId>& collections);
+
 /// The flags of members that are not there for this reader.
 std::int16_t hidden_flags(Sight sight, Mask mask);
 /// Whether a row of kList is of a confidential member.

@@ -40,6 +40,7 @@ ObjectRow row_of(const Object& object) {
   row.created_at = object.created_at;
   row.modified_at = object.modified_at;
   row.data = object.data;
+  row.schedule_tag = object.schedule_tag;
   return row;
 }
 

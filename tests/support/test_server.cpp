@@ -88,7 +88,8 @@ TestServer::TestServer(const std::function<void(Config&)>& adjust)
   subscriptions = std::make_unique<calendars::Subscriptions>(*db);
   rest::mount(router, {*people, *files, ids, config, clock, *collections, *birthdays, *subscriptions},
               [this]() -> Task<std::string> { co_return missing; });
-  dav::mount(router, {*people, *files, *collections, config, clock, *birthdays, *subscriptions});
+  scheduling = std::make_unique<calendars::Scheduling>(*db, config, clock);
+  dav::mount(router, {*people, *files, *collections, *scheduling, config, clock, *birthdays, *subscriptions});
 
   io_ = std::make_unique<http::IoThreads>(kIoThreads);
   for (std::size_t i = 0; i < io_->size(); ++i) {

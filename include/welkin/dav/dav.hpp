@@ -1,5 +1,6 @@
 #pragma once
 #include "welkin/calendars/birthdays.hpp"
+#include "welkin/calendars/scheduling.hpp"
 #include "welkin/calendars/subscriptions.hpp"
 #include "welkin/collections/collections.hpp"
 #include "welkin/core/config.hpp"
@@ -13,6 +14,7 @@ struct Services {
   people::People& people;
   files::Files& files;
   collections::Collections& collections;
+  calendars::Scheduling& scheduling;
   const Config& config;
   const Clock& clock;
   calendars::Birthdays& birthdays;

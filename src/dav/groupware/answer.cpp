@@ -19,7 +19,7 @@ Answer::Answer(const Services& services, http::Request& rq, http::Reply& rp, con
       rp_(rp),
       query_(query),
       preferences_(preferences_of(rq)),
-      view_{rq.caller(), spot.mount, {}, &query.calendar_data, {}},
+      view_{rq.caller(), spot.mount, {}, &query.calendar_data, {}, services.scheduling.is_on(), {}},
       user_(rq.caller().name),
       writer_(query, preferences_.minimal),
       out_(text_) {}
@@ -29,6 +29,8 @@ Task<> Answer::begin() {
     view_.me = co_await services_.people.me(view_.caller);
     view_.groups = co_await services_.people.directory().groups_of(view_.caller);
   }
+  if ((query_.needs & needs::kDefaultCalendar) != 0 && services_.scheduling.is_on())
+    view_.default_calendar = co_await services_.scheduling.default_calendar(view_.caller);
   co_await begin_multistatus(rp_, preferences_);
   out_.begin(kNamespaces);
 }
@@ -70,13 +72,7 @@ Task<> Answer::collections(std::span<const collections::Collection> some) {
       if (has_shares && (query_.needs & needs::kShares) != 0)
         shares = co_await services_.collections.sharing().list(view_.caller, one.id);
       out_.begin_response(href);
-      item({one.kind == collections::Kind::calendar ? kCalendar : kBook,
-            href,
-            user_,
-            &one,
-            nullptr,
-            {first, last},
-            shares});
+      item({kind_of(one), href, user_, &one, nullptr, {first, last}, shares});
       out_.end_response();
     }
     co_await send_if_long();
@@ -88,7 +84,7 @@ void Answer::member(const collections::Collection& collection, std::string_view 
   href_ = href;
   wire::append_href_segment(href_, row.name);
   out_.begin_response(href_);
-  item({collection.kind == collections::Kind::calendar ? kCalendarObject : kCardObject,
+  item({collection.kind == collections::Kind::book ? kCardObject : kCalendarObject,
         href_,
         user_,
         &collection,

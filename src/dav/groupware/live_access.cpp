@@ -29,7 +29,22 @@ std::vector<std::string_view> privileges_of(const Item& item, const Caller& call
     if (may_create && may_change) out.emplace_back("D:write");
     return out;
   }
+  if (item.kind == kOutbox) {
+    if ((caller.rights_mask & rights::kCreate) == 0) return out;
+    for (const auto name :
+         {"C:schedule-send", "C:schedule-send-invite", "C:schedule-send-reply", "C:schedule-send-freebusy"})
+      out.emplace_back(name);
+    return out;
+  }
   if (item.collection == nullptr) return out;
+  if (item.collection->kind == collections::Kind::inbox) {
+    for (const auto name : {"C:schedule-deliver", "C:schedule-deliver-invite", "C:schedule-deliver-reply",
+                            "C:schedule-query-freebusy"})
+      out.emplace_back(name);
+    if (may_change) out.emplace_back("D:write-properties");
+    if (item.collection->access >= Access::write) out.emplace_back("D:unbind");
+    return out;
+  }
   if (item.collection->kind == collections::Kind::calendar) out.emplace_back("C:read-free-busy");
   if (may_change) out.emplace_back("D:write-properties");
   const bool may_write = item.collection->may_write() && (item.object == nullptr || !item.object->masked);
@@ -71,6 +86,9 @@ bool supported_privileges(const Item&, const View&, const Arguments*, std::strin
   one("D:read-current-user-privilege-set", "Read one's own privileges");
   one("C:read-free-busy", "See when somebody is busy");
   one("D:share", "Share with others");
+  one("C:schedule-deliver", "Send invitations and answers to somebody");
+  one("C:schedule-query-freebusy", "Ask when somebody is busy");
+  one("C:schedule-send", "Send invitations and answers");
   out +=
       "<D:supported-privilege><D:privilege><D:write/></D:privilege><D:description xml:lang=\"en\">Write"
       "</D:description>";
@@ -117,7 +135,7 @@ bool supported_reports(const Item& item, const View&, const Arguments*, std::str
   return put(out, "</D:supported-report-set>");
 }
 
-constexpr unsigned kOwned = kPrincipal | kHome | kCollection | kObject;
+constexpr unsigned kOwned = kPrincipal | kHome | kCollection | kObject | kInbox | kOutbox;
 
 constexpr LiveProperty kAccess[] = {
     {kDav, "owner", kOwned, false, 0, true, owner},

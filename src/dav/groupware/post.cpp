@@ -1,5 +1,7 @@
 #include "dav/groupware/post.hpp"
 
+#include "dav/groupware/mount.hpp"
+#include "dav/groupware/outbox.hpp"
 #include "dav/groupware/sharing_post.hpp"
 #include "welkin/core/error.hpp"
 
@@ -11,6 +13,11 @@ Task<> post(const Services& services, http::Request& rq, http::Reply& rp) {
     co_await post_to_collection(services, rq, rp, target);
     co_return;
   }
+  if (target.spot.kind == kOutbox) {
+    co_await post_to_outbox(services, rq, rp, target);
+    co_return;
+  }
+  rp.set("Allow", allowed(target.spot));
   throw Error(Errc::method_not_allowed, "method_not_allowed", "This address does not take that method");
 }
 
