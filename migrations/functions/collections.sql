@@ -72,6 +72,7 @@ begin
   if found then verdict := 'uid_conflict'; return; end if;
   holder := ''; created := not had;
   if had then had_size := o.size; end if;
+  perform charge_collection(p_collection, octet_length(p_data) - had_size);
   update collection_state st set seq = s.seq + 1, object_count = st.object_count + (not had)::integer,
          bytes = st.bytes + octet_length(p_data) - had_size, changed_at = put_object.modified_at
    where st.collection_id = p_collection;
@@ -143,6 +144,7 @@ begin
   end if;
   holder := ''; created := not had;
   if had then had_size := t.size; end if;
+  perform charge_transfer(p_from, p_to, o.size, had_size, p_copy);
   if not p_copy then
     update collection_state s set seq = s.seq + 1, object_count = s.object_count - 1, bytes = s.bytes - o.size,
            changed_at = now() where s.collection_id = p_from returning s.seq into source_seq;

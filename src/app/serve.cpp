@@ -227,7 +227,7 @@ int serve() {
 
   const std::function<void()> refresh = refresh_process_gauges;
   http::Router router;
-  const rest::Services services{people, files, ids, config, clock};
+  const rest::Services services{people, files, ids, config, clock, collections};
   rest::mount(router, services, [&db, &store] { return what_is_wrong(db, store); });
   const dav::Services dav_services{people, files, collections, config, clock};
   dav::mount(router, dav_services);

@@ -6,9 +6,9 @@
 #define WELKIN_LISTED                                                                    \
   " from collection_objects o where o.collection_id = $1 and o.seq > $2 and o.seq <= $3" \
   " and ($4 or not o.deleted) and ($5 = 0 or o.deleted or o.component & $5 <> 0) order by o.seq limit "
-#define WELKIN_OBJECT                                                                            \
-  "select o.name, o.etag, o.seq, o.component, o.size, o.created_at, o.modified_at, o.data from " \
-  "collection_objects o where o.collection_id = $1 and not o.deleted and "
+#define WELKIN_OBJECT                                                                             \
+  "select o.name, o.etag, o.seq, o.component, o.size, o.created_at, o.modified_at, o.data, o.id " \
+  "from collection_objects o where o.collection_id = $1 and not o.deleted and "
 
 namespace welkin::collections::store {
 
@@ -34,6 +34,11 @@ constexpr db::Stmt kWithin{"collections.objects_within", R"(
    where o.collection_id = $1 and not o.deleted and o.is_long and o.t1 >= $3 and o.t0 <= $4
      and ($2 = 0 or o.component & $2 <> 0))"};
 
+constexpr db::Stmt kByUids{"collections.objects_by_uids",
+                           "select o.name, o.etag, o.seq, o.component, o.size, o.created_at, o.modified_at, "
+                           "o.data, o.id, o.uid from collection_objects o where o.collection_id = $1 and not "
+                           "o.deleted and o.uid_hash = any ($2)"};
+
 constexpr db::Stmt kPut{
     "collections.put_object",
     "select verdict, holder, created, modified_at from put_object($1, $2, $3, $4, $5, $6, $7, "
@@ -43,19 +48,6 @@ constexpr db::Stmt kTransfer{"collections.transfer_object",
                              "select verdict, holder, created, clock_timestamp() from transfer_object($1, "
                              "$2, $3, $4, $5, $6, $7, $8, $9, "
                              "$10, $11)"};
-
-Object object(const db::Row& row) {
-  Object o;
-  o.name = row.str(0);
-  o.etag = row.uuid(1);
-  o.seq = row.i64(2);
-  o.component = row.i16(3);
-  o.size_bytes = row.i32(4);
-  o.created_at = row.timestamp(5);
-  o.modified_at = row.timestamp(6);
-  o.data = as_text(row.bytes(7));
-  return o;
-}
 
 std::vector<Object> objects(const db::Rows& rows) {
   std::vector<Object> out;
@@ -78,6 +70,20 @@ Objects::Written written(const db::Row& row) {
 }
 
 }  // namespace
+
+Object object(const db::Row& row) {
+  Object o;
+  o.name = row.str(0);
+  o.etag = row.uuid(1);
+  o.seq = row.i64(2);
+  o.component = row.i16(3);
+  o.size_bytes = row.i32(4);
+  o.created_at = row.timestamp(5);
+  o.modified_at = row.timestamp(6);
+  if (!row.is_null(7)) o.data = as_text(row.bytes(7));
+  o.id = row.i64(8);
+  return o;
+}
 
 ObjectRow list_row(const db::Row& row, bool full) {
   ObjectRow out;
@@ -109,6 +115,16 @@ std::vector<Object> named_objects(db::Tx& tx, CollectionId collection,
 std::vector<Object> objects_by_keys(db::Tx& tx, CollectionId collection,
                                     const std::vector<std::int64_t>& keys) {
   return objects(tx.exec(kByKeys, collection, keys));
+}
+
+std::vector<Objects::Held> objects_by_uids(db::Tx& tx, CollectionId collection,
+                                           const std::vector<std::string>& uids) {
+  std::vector<db::Uuid> hashes;
+  hashes.reserve(uids.size());
+  for (const auto& uid : uids) hashes.push_back(etag_of(uid));
+  std::vector<Objects::Held> out;
+  for (const auto row : tx.exec(kByUids, collection, hashes)) out.push_back({row.str(9), object(row)});
+  return out;
 }
 
 std::vector<std::int64_t> objects_within(db::Tx& tx, CollectionId collection, std::int16_t components,

@@ -8,6 +8,8 @@ extern const db::Stmt kList;
 /// The same of what the index holds, and only that.
 extern const db::Stmt kListBrief;
 ObjectRow list_row(const db::Row& row, bool full);
+/// The columns of an Object, in the order that `object` reads them, from column 0.
+Object object(const db::Row& row);
 
 std::optional<Object> find_object(db::Tx& tx, CollectionId collection, const std::string& name);
 std::vector<Object> named_objects(db::Tx& tx, CollectionId collection, const std::vector<std::string>& names);
@@ -15,6 +17,9 @@ std::vector<std::int64_t> objects_within(db::Tx& tx, CollectionId collection, st
                                          std::int64_t from, std::int64_t to);
 std::vector<Object> objects_by_keys(db::Tx& tx, CollectionId collection,
                                     const std::vector<std::int64_t>& keys);
+
+std::vector<Objects::Held> objects_by_uids(db::Tx& tx, CollectionId collection,
+                                           const std::vector<std::string>& uids);
 
 Objects::Written put_object(db::Tx& tx, const Caller& caller, CollectionId collection,
                             const Objects::NewObject& object, const Etag& etag);

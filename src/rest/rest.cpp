@@ -51,6 +51,9 @@ void mount(http::Router& router, const Services& services, std::function<Task<st
   mount_trash(scopes, *kept);
   mount_batch(scopes, *kept);
   mount_archives(scopes, *kept);
+  mount_calendars(scopes, *kept);
+  mount_address_books(scopes, *kept);
+  mount_contact_groups(scopes, *kept);
   mount_events(scopes, *kept);
   router.set_fallback("/api", [errors, kept](http::Request& rq, http::Reply& rp, const std::string& allowed) {
     return answer_unmatched(errors, rq, rp, allowed);

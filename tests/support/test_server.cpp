@@ -82,9 +82,9 @@ TestServer::TestServer(const std::function<void(Config&)>& adjust)
   store = std::make_unique<blobs::Store>(*db, options);
   people = std::make_unique<people::People>(*db, config, clock);
   files = std::make_unique<files::Files>(*db, *store, config, clock);
-  rest::mount(router, {*people, *files, ids, config, clock},
-              [this]() -> Task<std::string> { co_return missing; });
   collections = std::make_unique<collections::Collections>(*db);
+  rest::mount(router, {*people, *files, ids, config, clock, *collections},
+              [this]() -> Task<std::string> { co_return missing; });
   dav::mount(router, {*people, *files, *collections, config, clock});
 
   io_ = std::make_unique<http::IoThreads>(kIoThreads);

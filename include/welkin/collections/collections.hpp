@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "welkin/collections/browse.hpp"
 #include "welkin/collections/objects.hpp"
 #include "welkin/core/caller.hpp"
 #include "welkin/core/clock.hpp"
@@ -39,6 +40,9 @@ struct Collection {
   std::string state() const { return std::to_string(epoch) + '-' + std::to_string(seq); }
 };
 
+/// What it is called when nobody has named it.
+std::string default_name(const Collection& collection);
+
 /// A property with a meaning of its own to whoever set it. Names are a namespace and a local name.
 struct Property {
   CollectionId collection;
@@ -57,6 +61,8 @@ struct NewCollection {
   std::int16_t components = component::kAll;
   std::vector<PropertyChange> properties;
 };
+
+class Trash;  // trash.hpp
 
 class Collections {
  public:
@@ -95,6 +101,8 @@ class Collections {
   Task<> patch_home(Caller caller, Kind kind, std::vector<PropertyChange> changes);
 
   Objects objects() const { return Objects(db_); }
+  Browse browse() const { return Browse(db_); }
+  Trash trash() const;
 
  private:
   db::Db& db_;

@@ -43,6 +43,12 @@ enum class IdKind : std::uint8_t {
   app_password = 9,
   link = 10,
   grant = 11,
+  calendar = 20,
+  address_book = 21,
+  calendar_object = 22,
+  contact = 23,
+  contact_group = 24,
+  trashed_object = 25,  // an entry in the trash of calendars or address books
 };
 
 /// REST ids: one AES-128 block over (kind byte, 7 zero bytes, key as 8 bytes big-endian), printed in lower-case hex

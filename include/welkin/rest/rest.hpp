@@ -2,6 +2,7 @@
 #include <functional>
 #include <string>
 
+#include "welkin/collections/collections.hpp"
 #include "welkin/core/clock.hpp"
 #include "welkin/core/config.hpp"
 #include "welkin/core/id.hpp"
@@ -18,6 +19,7 @@ struct Services {
   const PublicIds& ids;
   const Config& config;
   const Clock& clock;
+  collections::Collections& collections;
 };
 
 /// Adds every route below /api, /health and /ready, the set-up page, and the JSON answers for unknown ones.

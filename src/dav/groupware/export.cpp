@@ -1,34 +1,13 @@
 #include "dav/groupware/export.hpp"
 
-#include <set>
-
 #include "dav/groupware/live.hpp"
 #include "dav/groupware/sync_state.hpp"
+#include "welkin/calendars/file.hpp"
 #include "welkin/http/body.hpp"
 #include "welkin/http/conditional.hpp"
-#include "welkin/wire/ical.hpp"
 
 namespace welkin::dav::groupware {
 namespace {
-
-/// Joins objects: each time zone once, no wrappers.
-class CalendarJoiner {
- public:
-  void begin(std::string& out, const std::string& name) {
-    out += "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Welkin//Welkin//EN\r\nCALSCALE:GREGORIAN\r\n";
-    wire::append_ical(out, {"X-WR-CALNAME", {}, wire::ical_escape(name)});
-  }
-  void add(std::string& out, std::string_view data) {
-    for (const auto& component : wire::parse_ical(data).components) {
-      if (component.name == "VTIMEZONE" && !zones_.insert(std::string(component.value("TZID"))).second)
-        continue;
-      wire::append_ical(out, component);
-    }
-  }
-
- private:
-  std::set<std::string> zones_;
-};
 
 Task<std::string> name_of(const Services& services, const Caller& caller, const collections::Collection& of) {
   const auto stored =
@@ -60,7 +39,7 @@ Task<> export_collection(const Services& services, http::Request& rq, http::Repl
     co_return;
   }
   std::string out;
-  CalendarJoiner joiner;
+  calendars::CalendarJoiner joiner;
   if (calendar) joiner.begin(out, name);
   auto list = services.collections.objects().list(collection.id, {}, {.times = false, .data = true});
   for (auto page = co_await list.next(); !page.empty(); page = co_await list.next()) {
@@ -75,7 +54,8 @@ Task<> export_collection(const Services& services, http::Request& rq, http::Repl
     co_await rp.write(out);
     out.clear();
   }
-  if (calendar) co_await rp.write("END:VCALENDAR\r\n");
+  if (calendar) joiner.end(out);
+  if (!out.empty()) co_await rp.write(out);
   co_await rp.end();
 }
 

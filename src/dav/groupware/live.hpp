@@ -67,8 +67,6 @@ bool put_stored(const Item& item, std::string_view ns, std::string_view name, st
 /// The text of a stored element; "" when there is none.
 std::string stored_text(std::span<const collections::Property> stored, std::string_view ns,
                         std::string_view name);
-/// What a collection is called when nobody has named it.
-std::string default_name(const collections::Collection& collection);
 
 /// calendar-data and address-data as stored: CR, LF and all; only what XML needs is escaped.
 void append_body(std::string& out, std::string_view data);
