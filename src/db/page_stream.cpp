@@ -1,10 +1,17 @@
 #include "welkin/db/page_stream.hpp"
 
+#include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
 
 #include "db/fetch.hpp"
 
 namespace welkin::db {
+namespace {
+
+constexpr boost::asio::use_awaitable_t<Executor> kTurn;
+
+}  // namespace
 
 struct PageStream::Impl {
   Db& db;
@@ -33,6 +40,10 @@ PageStream::PageStream(Db& db, const Stmt& page, ParamsAfter params_after, Optio
 PageStream::~PageStream() = default;
 PageStream::PageStream(PageStream&&) noexcept = default;
 
+Task<> PageStream::start() {
+  if (!impl_->ahead && impl_->asked == 0) impl_->ask(co_await boost::asio::this_coro::executor, nullptr);
+}
+
 Task<std::optional<Rows>> PageStream::next() {
   if (impl_->failure) std::rethrow_exception(impl_->failure);
   if (impl_->ended) co_return std::nullopt;
@@ -46,6 +57,9 @@ Task<std::optional<Rows>> PageStream::next() {
   if (rows.size() >= impl_->asked) {
     const Row last = rows[rows.size() - 1];
     impl_->ask(executor, &last);
+    // Two turns of the loop start the fetch and send what it asks. Without them the database would rest until
+    // the reader has dealt with this page.
+    for (int turn = 0; turn < 2; ++turn) co_await boost::asio::post(executor, kTurn);
   } else {
     impl_->ended = true;
   }

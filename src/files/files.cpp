@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "files/listing.hpp"
+#include "files/mime_names.hpp"
 #include "files/node_store.hpp"
 #include "files/refusals.hpp"
 #include "files/trash_store.hpp"
@@ -58,6 +59,7 @@ struct Files::Impl {
         versions(db, store, config),
         batches(db, trash_bin, nodes_max, config.windows_names),
         archives(db, store),
+        types(db),
         events(std::make_shared<EventHub>(db)) {}
   db::Db& db;
   blobs::Store& store;
@@ -70,6 +72,7 @@ struct Files::Impl {
   Versions versions;
   Batches batches;
   Archives archives;
+  MimeNames types;
   std::shared_ptr<EventHub> events;
 };
 
@@ -91,13 +94,7 @@ void Files::close() {
   impl_->room->cleaner.join();
 }
 
-Task<Node> Files::home(Caller caller) {
-  co_return co_await impl_->db.read([&](db::Tx& tx) {
-    const NodeId root = store::start_of(tx, caller);
-    if (!root) throw not_found();
-    return store::require(tx, caller, root).node;
-  });
-}
+Task<Node> Files::home(Caller caller) { co_return co_await by_path(std::move(caller), {}); }
 
 Task<Node> Files::node(Caller caller, NodeId id) {
   const auto rows = co_await impl_->db.query(store::kFind, store::find_params(caller, id));
@@ -106,16 +103,14 @@ Task<Node> Files::node(Caller caller, NodeId id) {
 
 Task<Node> Files::by_path(Caller caller, std::vector<std::string> names) {
   for (auto& name : names) name = require_name(name, Kind::file);
-  co_return co_await impl_->db.read([&](db::Tx& tx) {
-    const NodeId id = store::walk(tx, caller, names).node;
-    if (!id) throw not_found();
-    return store::require(tx, caller, id).node;
-  });
+  const auto rows = co_await impl_->db.query(store::kFindPath, store::path_params(caller, names, 1));
+  co_return store::require_found(caller, rows).node;
 }
 
 Task<Located> Files::locate(Caller caller, std::vector<std::string> names) {
   for (auto& name : names) name = require_name(name, Kind::file);
-  co_return co_await impl_->db.read([&](db::Tx& tx) { return store::locate(tx, caller, names); });
+  const auto rows = co_await impl_->db.query(store::kFindPath, store::path_params(caller, names, 2));
+  co_return store::located(caller, names, rows);
 }
 
 Task<std::vector<Node>> Files::ancestors(Caller caller, NodeId id) {
@@ -136,7 +131,7 @@ Task<Page> Files::list(Caller caller, NodeId folder, ListQuery query) {
 
 Browse Files::browse(const Caller& caller, NodeId folder, std::int32_t folder_rights,
                      const BrowseWants& wants, std::string after) {
-  return {impl_->db, caller, folder, folder_rights, wants, std::move(after)};
+  return {impl_->db, impl_->types, caller, folder, folder_rights, wants, std::move(after)};
 }
 
 Task<Files::DriveUse> Files::drive_use(DriveId drive) {

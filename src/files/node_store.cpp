@@ -16,20 +16,37 @@ namespace welkin::files::store {
   "(select m.name from mime_types m where m.id = n.mime)"
 #define WELKIN_NODE_MORE                                                                                     \
   ", (select c.sha256 from contents c where c.id = n.content_id), (select u.name from users u where u.id = " \
-  "n.author_id), n.creator_id"
+  "n.author_id), n.creator_id, n.flags & 4 <> 0"
 #define WELKIN_NODE_JOINS \
   " left join lateral (select * from folders x where x.node_id = n.id offset 0) f on n.kind = 2"
 
 const char* const kNodeColumns = WELKIN_NODE_COLUMNS WELKIN_NODE_MORE;
 const char* const kNodeJoins = WELKIN_NODE_JOINS;
 
-const db::Stmt kFind{
-    "files.find",
-    "select " WELKIN_NODE_COLUMNS WELKIN_NODE_MORE
-    ", g.rights, g.live, g.chain, exists (select from drive_members d where d.drive_id = n.drive_id"
-    "   and d.subject_id = any ($2) and d.rights & 1 = 1), g.names, exists (select from nodes c where c.id = "
-    "any (g.chain) and c.flags & 1 = 1)"
-    " from nodes n cross join lateral gate(n.id, $2, $3, $4, $5, $6) g" WELKIN_NODE_JOINS " where n.id = $1"};
+#define WELKIN_FIND                                                                                \
+  "select " WELKIN_NODE_COLUMNS WELKIN_NODE_MORE                                                   \
+  ", g.rights, g.live, g.chain, exists (select from drive_members d where d.drive_id = n.drive_id" \
+  " and d.subject_id = any ($2) and d.rights & 1 = 1), g.names,"                                   \
+  " exists (select from nodes c where c.id = any (g.chain) and c.flags & 1 = 1)"
+#define WELKIN_GATE " cross join lateral gate(n.id, $2, $3, $4, $5, $6) g" WELKIN_NODE_JOINS
+
+const db::Stmt kFind{"files.find", WELKIN_FIND " from nodes n" WELKIN_GATE " where n.id = $1"};
+
+// One step a name. Mounts are looked up by the same step, so that no verb knows of shares. The deepest $9
+// steps that are there come back, each with its depth; $1 is where paths start, null at the root of the drive
+// of $7.
+const db::Stmt kFindPath{
+    "files.find_path",
+    "with recursive walk as ("
+    " select coalesce($1::bigint, (select root_id from drives where owner_id = $7 and kind = 1)) id, 0 depth"
+    " union all"
+    " select x.id, w.depth + 1 from walk w cross join lateral ("
+    "  select c.id from nodes c where c.parent_id = w.id and c.name = ($8::text[])[w.depth + 1]"
+    "  union all"
+    "  select m.target_id from mounts m"
+    "   where m.user_id = $7 and m.parent_id = w.id and m.name = ($8::text[])[w.depth + 1]"
+    "  limit 1) x) " WELKIN_FIND ", w.depth from walk w join nodes n on n.id = w.id" WELKIN_GATE
+    " where w.depth > cardinality($8::text[]) - $9"};
 
 namespace {
 
@@ -46,24 +63,6 @@ constexpr db::Stmt kAncestorsAlike{"files.ancestors_alike",
                                    ", $2::integer from unnest($1::bigint[]) with ordinality w (id, at)"
                                    " join nodes n on n.id = w.id" WELKIN_NODE_JOINS " order by w.at desc"};
 
-constexpr db::Stmt kPersonalRoot{"files.personal_root",
-                                 "select root_id from drives where owner_id = $1 and kind = 1"};
-
-// One step a name. Mounts are looked up by the same step, so that no verb knows of shares. The last two steps
-// come back.
-constexpr db::Stmt kWalk{"files.walk", R"(
-  with recursive walk as (
-    select $1::bigint id, 0 depth
-    union all
-    select n.id, w.depth + 1
-      from walk w cross join lateral (
-        select c.id from nodes c where c.parent_id = w.id and c.name = ($2::text[])[w.depth + 1]
-        union all
-        select m.target_id from mounts m
-         where m.user_id = $3 and m.parent_id = w.id and m.name = ($2::text[])[w.depth + 1]
-        limit 1) n)
-  select id, depth from walk where depth >= cardinality($2::text[]) - 1 order by depth desc)"};
-
 constexpr db::Stmt kChild{"files.child", "select id from nodes where parent_id = $1 and name = $2"};
 
 constexpr db::Stmt kCreateFolder{
@@ -72,6 +71,8 @@ constexpr db::Stmt kCreateFolder{
 
 constexpr db::Stmt kDriveUse{"files.drive_use",
                              "select used_bytes, reserved_bytes, quota_bytes from drives where id = $1"};
+
+constexpr int kFoundColumnCount = kNodeColumnCount + 6;
 
 /// @param chain  from the node up; @param names  from the top down
 std::string path_of(const Caller& caller, const std::vector<std::int64_t>& chain,
@@ -99,9 +100,7 @@ Found found_of(const Caller& caller, const db::Row& row) {
   return found;
 }
 
-std::optional<Found> found_with(const Caller& caller, const db::Rows& rows, std::int32_t right) {
-  if (rows.empty()) return std::nullopt;
-  const auto row = rows[0];
+std::optional<Found> found_with(const Caller& caller, const db::Row& row, std::int32_t right) {
   const bool live = row.boolean(kNodeColumnCount + 1);
   if (!live || (row.i32(kNodeColumnCount) & right) == 0) return std::nullopt;
   return found_of(caller, row);
@@ -154,6 +153,7 @@ Node node_of(const db::Row& row) {
   }
   if (!row.is_null(17)) n.author_name = row.str(17);
   row.id_into(18, n.creator);
+  n.has_properties = row.boolean(19);
   return n;
 }
 
@@ -164,17 +164,19 @@ db::Params find_params(const Caller& caller, NodeId id) {
 }
 
 Found require_found(const Caller& caller, const db::Rows& rows) {
-  auto found = found_with(caller, rows, rights::kRead);
+  auto found = rows.empty() ? std::nullopt : found_with(caller, rows[0], rights::kRead);
   if (!found) throw not_found();
   return std::move(*found);
 }
 
 std::optional<Found> find(db::Tx& tx, const Caller& caller, NodeId id) {
-  return found_with(caller, tx.exec(kFind, find_params(caller, id)), rights::kRead);
+  const auto rows = tx.exec(kFind, find_params(caller, id));
+  return rows.empty() ? std::nullopt : found_with(caller, rows[0], rights::kRead);
 }
 
 std::optional<Found> find_writable(db::Tx& tx, const Caller& caller, NodeId id) {
-  return found_with(caller, tx.exec(kFind, find_params(caller, id)), rights::kRead | rights::kCreate);
+  const auto rows = tx.exec(kFind, find_params(caller, id));
+  return rows.empty() ? std::nullopt : found_with(caller, rows[0], rights::kRead | rights::kCreate);
 }
 
 Found require(db::Tx& tx, const Caller& caller, NodeId id) {
@@ -189,36 +191,31 @@ Found require_folder(db::Tx& tx, const Caller& caller, NodeId id) {
   return found;
 }
 
-NodeId start_of(db::Tx& tx, const Caller& caller) {
-  if (caller.root_limit) return caller.root_limit;
-  if (caller.link_node) return caller.link_node;
-  const auto rows = tx.exec(kPersonalRoot, caller.user);
-  return rows.empty() ? NodeId{} : rows[0].id<NodeId>(0);
+db::Params path_params(const Caller& caller, const std::vector<std::string>& names, int steps) {
+  const NodeId limit = caller.root_limit ? caller.root_limit : caller.link_node;
+  db::Params params;
+  if (limit)
+    params.add(limit);
+  else
+    params.add(std::nullopt);
+  add_gate(params, caller).add(caller.user).add(names).add(steps);
+  return params;
 }
 
-WalkEnd walk(db::Tx& tx, const Caller& caller, const std::vector<std::string>& names) {
-  WalkEnd end;
-  const NodeId start = start_of(tx, caller);
-  if (!start || names.empty()) {
-    end.node = start;
-    return end;
-  }
-  const auto depth = static_cast<std::int64_t>(names.size());
-  for (const auto row : tx.exec(kWalk, start, names, caller.user))
-    (row.i64(1) == depth ? end.node : end.folder) = row.id<NodeId>(0);
-  return end;
-}
-
-Located locate(db::Tx& tx, const Caller& caller, const std::vector<std::string>& names) {
+Located located(const Caller& caller, const std::vector<std::string>& names, const db::Rows& rows) {
   Located at;
-  const auto [node, folder] = walk(tx, caller, names);
   if (!names.empty()) at.name = names.back();
-  if (node) {
-    if (auto found = find(tx, caller, node)) at.node = std::move(found->node);
-  }
-  if (folder) {
-    if (auto found = find_writable(tx, caller, folder); found && found->node.is_folder())
-      at.parent = std::move(found->node);
+  NodeId folder;
+  for (const auto row : rows) {
+    if (static_cast<std::size_t>(row.i64(kFoundColumnCount)) == names.size()) {
+      if (auto found = found_with(caller, row, rights::kRead)) at.node = std::move(found->node);
+    } else {
+      folder = row.id<NodeId>(0);
+      // Not readable, but the caller may create in it: a file drop.
+      if (auto found = found_with(caller, row, rights::kRead | rights::kCreate);
+          found && found->node.is_folder())
+        at.parent = std::move(found->node);
+    }
   }
   at.is_mount = at.node && folder && at.node->parent != folder;
   return at;

@@ -23,6 +23,7 @@ struct Found {
 
 /// The statement behind `find`, for the pipelined connection: `db.query(kFind, find_params(caller, id))`.
 extern const db::Stmt kFind;
+extern const db::Stmt kFindPath;
 db::Params find_params(const Caller& caller, NodeId id);
 /// @throws Error not_found
 Found require_found(const Caller& caller, const db::Rows& rows);
@@ -36,16 +37,11 @@ Found require_folder(db::Tx& tx, const Caller& caller, NodeId id);
 /// Not readable, but the caller may create in it (a file drop): for writes only.
 std::optional<Found> find_writable(db::Tx& tx, const Caller& caller, NodeId id);
 
-/// Where the caller's paths start: his folder limit, his link, or the root of his drive. 0: he has none.
-NodeId start_of(db::Tx& tx, const Caller& caller);
-/// Walks names from start_of, through the caller's mounts; 0 where a name is not there. Says nothing of
-/// rights.
-struct WalkEnd {
-  NodeId node, folder;  // folder: of the last name; 0 for the start
-};
-WalkEnd walk(db::Tx& tx, const Caller& caller, const std::vector<std::string>& names);
-/// The end of a path and the folder before it, both through the gate.
-Located locate(db::Tx& tx, const Caller& caller, const std::vector<std::string>& names);
+/// The end of a path, walked through the caller's mounts from where his paths start (his folder limit, his
+/// link, or the root of his drive), and with `steps` 2 the folder before it, both through the gate:
+/// kFindPath.
+db::Params path_params(const Caller& caller, const std::vector<std::string>& names, int steps);
+Located located(const Caller& caller, const std::vector<std::string>& names, const db::Rows& rows);
 /// A child by exact name; says nothing of rights.
 NodeId child(db::Tx& tx, NodeId folder, const std::string& name);
 /// The nodes of `found.chain` the caller may see, from the top down.
@@ -65,7 +61,7 @@ DriveUse drive_use(db::Tx& tx, DriveId drive);
 /// Columns of a node as every statement here selects them, and how they are read, starting at column 0.
 extern const char* const kNodeColumns;
 extern const char* const kNodeJoins;
-inline constexpr int kNodeColumnCount = 19;
+inline constexpr int kNodeColumnCount = 20;
 Node node_of(const db::Row& row);
 
 /// The text clients see: drive, change, node (twin of SQL etag_text).

@@ -1,6 +1,8 @@
 """Programs that people use, against the real server over WebDAV: each suite of litmus, cadaver, curl, rclone (also as a
 mount), davfs2, GNOME's gio, the npm client, wget, and all of it behind nginx with TLS and a path of its own."""
+import base64
 import hashlib
+import http.client
 import os
 import re
 import shutil
@@ -8,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -380,6 +383,106 @@ class Wget(Scratch):
         found = sorted(os.path.relpath(os.path.join(f, n), self.here) for f, _, names in os.walk(self.here)
                        for n in names if not n.startswith("index.html"))  # wget's copies of the pages
         self.assertEqual(["webdav/wget/a b", "webdav/wget/in side/100%", "webdav/wget/in side/<script>"], found)
+
+
+class Crowd(unittest.TestCase):
+    """Many connections at once, and a copy that is cut short."""
+
+    AUTHORIZATION = "Basic " + base64.b64encode(f"{NAME}:{PASSWORD}".encode()).decode()
+
+    def each(self, count, work):
+        """work(number, ask) on `count` connections of their own. ask(method, path, body, **headers) -> (status, headers, body)"""
+        failures = []
+
+        def one(number):
+            connection = http.client.HTTPConnection(*welkin.address.split(":"), timeout=SECONDS)
+
+            def asked(method, path, body=None, **headers):
+                connection.request(method, "/webdav/" + path, body,
+                                   {"Authorization": self.AUTHORIZATION, **{k.replace("_", "-"): v for k, v in headers.items()}})
+                answer = connection.getresponse()
+                return answer.status, answer.headers, answer.read()
+
+            try:
+                work(number, asked)
+            except Exception as e:  # pylint: disable=broad-except
+                failures.append(f"{number}: {e!r}")
+            finally:
+                connection.close()
+
+        threads = [threading.Thread(target=one, args=(i,)) for i in range(count)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual([], failures)
+
+    def test_one_name_written_by_eight_at_once(self):
+        rounds = 1000 if FULL else 60
+        bodies = {f"{number}-{i}-".encode() * 300 for number in range(8) for i in range(rounds)}
+
+        def work(number, asked):
+            for i in range(rounds):
+                status, _, _ = asked("PUT", "contended", f"{number}-{i}-".encode() * 300)
+                if status not in (201, 204):
+                    raise AssertionError(f"PUT {i}: {status}")
+
+        self.each(8, work)
+        status, body = ask("GET", "contended")
+        self.assertEqual(200, status)
+        self.assertIn(body.encode(), bodies, "one of the bodies, whole")
+
+    def test_twenty_lock_and_unlock_files_of_their_own(self):
+        pairs = 1000 if FULL else 30
+        self.assertEqual(201, ask("MKCOL", "crowd")[0])
+
+        def work(number, asked):
+            name = f"crowd/{number}"
+            asked("PUT", name, b"x")
+            for i in range(pairs):
+                status, headers, _ = asked("LOCK", name, Curl.LOCK.encode(), Depth="0", Content_Type="application/xml")
+                if status != 200:
+                    raise AssertionError(f"LOCK {i}: {status}")
+                status, _, _ = asked("UNLOCK", name, Lock_Token=headers["Lock-Token"])
+                if status != 204:
+                    raise AssertionError(f"UNLOCK {i}: {status}")
+
+        begun = time.monotonic()
+        self.each(20, work)
+        print(f"{20 * pairs / (time.monotonic() - begun):.0f} pairs of LOCK and UNLOCK a second")
+
+    def count(self, path):
+        status, body = ask("PROPFIND", path, "-H", "Depth: infinity")
+        return 0 if status == 404 else body.count("<D:response>")
+
+    def test_a_copy_that_is_killed_is_all_or_nothing(self):
+        folders = 100 if FULL else 20
+        self.assertEqual(201, ask("MKCOL", "whole")[0])
+        self.assertEqual(201, ask("MKCOL", "whole/0")[0])
+        self.each(8, lambda number, asked: [asked("PUT", f"whole/0/{number}-{i}", b"x" * 50) for i in range(12)])
+        for i in range(1, folders):
+            self.assertEqual(201, ask("COPY", "whole/0", "-H", f"Destination: {url(f'whole/{i}')}")[0])
+        everything = self.count("whole")
+        self.assertEqual(1 + folders * 97, everything)
+        outcomes = set()
+        for i in range(10 if FULL else 4):
+            name = f"copy{i}"
+            begun = time.monotonic()
+            copy = subprocess.Popen(["curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "-u", f"{NAME}:{PASSWORD}", "-X", "COPY",
+                                     url("whole"), "-H", f"Destination: {url(name)}"], stdout=subprocess.PIPE, text=True)
+            if i == 0:  # this one may end: it tells how long they take
+                whole = time.monotonic() - begun if copy.wait(SECONDS) == 0 else 0
+            else:
+                time.sleep(whole * i / (10 if FULL else 4))
+            welkin.stop(signal.SIGKILL)
+            told = copy.communicate(timeout=SECONDS)[0]
+            welkin.start()
+            found = self.count(name)
+            self.assertIn(found, (0, everything))
+            if told == "201":
+                self.assertEqual(everything, found, "what was answered is there")
+            outcomes.add(found)
+        self.assertIn(everything, outcomes)
 
 
 class BehindNginx(Scratch):

@@ -3,6 +3,7 @@
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <numeric>
+#include <thread>
 
 #include "support/run.hpp"
 #include "support/test_db.hpp"
@@ -70,6 +71,21 @@ TEST_F(Streams, AnEmptyListAndAFullLastPage) {
   fill(30);
   PageStream full(db(), kPage, after, {.first_rows = 10, .page_rows = 20});
   EXPECT_EQ(run(sizes(full)), (std::vector<int>{10, 20}));
+}
+
+TEST_F(Streams, TheNextPageIsOnItsWayWhileThisOneIsRead) {
+  fill(30);
+  PageStream stream(db(), kPage, after, {.first_rows = 10, .page_rows = 20});
+  const auto rows = run([](PageStream& s, TestDb& db) -> Task<int> {
+    co_await s.start();
+    co_await s.start();
+    co_await s.next();
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));  // a reader at work: the loop has no turn
+    db.script("delete from t");
+    const auto second = co_await s.next();
+    co_return second ? second->size() : 0;
+  }(stream, db_));
+  EXPECT_EQ(rows, 20);
 }
 
 TEST_F(Streams, TheNextPageIsAskedBeforeThisOneIsRead) {

@@ -30,6 +30,8 @@ class PageStream {
   ~PageStream();
   PageStream(PageStream&&) noexcept;
 
+  /// Asks for the first page, so that it is on its way while the reader asks for other things.
+  Task<> start();
   /// The next page; nullopt at the end. @throws Error unavailable
   Task<std::optional<Rows>> next();
 

@@ -12,8 +12,10 @@
 
 namespace welkin::files {
 
-/// What a listing shall know beside the nodes' own rows. Each costs a look-up a row, so ask for what is
-/// shown.
+class MimeNames;
+
+/// What a listing shall know beside the nodes' own rows. Digests and authors cost a look-up a row, so ask for
+/// what is shown.
 struct BrowseWants {
   bool mime_type = false;
   bool digests = false;
@@ -48,11 +50,12 @@ BrowseRow browse_row(const Node& node);
 /// how many members there are. A member that comes or goes meanwhile may be missed; none is told twice.
 class Browse {
  public:
+  /// @param types  outlives this
   /// @param folder_rights  the caller's, of `Node` or `BrowseRow`: members without grants of their own have
   /// the same
   /// @param after  the members behind this name
-  Browse(db::Db& db, Caller caller, NodeId folder, std::int32_t folder_rights, BrowseWants wants,
-         std::string after);
+  Browse(db::Db& db, MimeNames& types, Caller caller, NodeId folder, std::int32_t folder_rights,
+         BrowseWants wants, std::string after);
   ~Browse();
   Browse(Browse&&) noexcept;
 

@@ -37,6 +37,7 @@ struct Node {
   std::string author_name;       // "" when gone
   UserId creator;                // who made the node; an overwrite leaves him
   std::int32_t rights = 0;       // the caller's, after the limits of his credential
+  bool has_properties = true;    // false: none of clients' own
   // "/a/b" from the drive's root, "" where the caller may not see the way; set on nodes that were asked for
   // one by one.
   std::optional<std::string> path;
