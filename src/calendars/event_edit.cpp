@@ -55,7 +55,7 @@ class Editing {
         edit_(edit),
         now_(now) {}
 
-  void run() {
+  void run(bool is_new = false) {
     texts();
     times();
     words();
@@ -66,7 +66,7 @@ class Editing {
     const auto stamp = wire::format_ical_utc(now_);
     editor_.set(at_, {"DTSTAMP", {}, stamp});
     editor_.set(at_, {"LAST-MODIFIED", {}, stamp});
-    if (moves_) {
+    if (moves_ && !is_new) {
       const auto had = text::signed_number(text::trim(component_.value("SEQUENCE"))).value_or(0);
       editor_.set(at_, {"SEQUENCE", {}, std::to_string(std::max<std::int64_t>(had, 0) + 1)});
     }
@@ -328,9 +328,11 @@ std::string make_event(Kind kind, std::string_view uid, const EventEdit& edit, s
   const auto stamp = wire::format_ical_utc(now);
   made.set("DTSTAMP", stamp);
   made.set("CREATED", stamp);
-  std::string text;
-  wire::append_ical(text, calendar);
-  return edit_event(text, edit, now);
+  std::string written;
+  wire::append_ical(written, calendar);
+  ObjectText text(written);
+  Editing(text, text.lead(), edit, now).run(true);
+  return text.editor.text();
 }
 
 std::string edit_instance(std::string_view data, std::string_view recurrence_id, const EventEdit& edit,

@@ -12,7 +12,7 @@ constexpr std::size_t kBatchMax = 64, kBatchBytesMax = std::size_t{1} << 20;
 /// After so many that found no room nobody is asked any more: smaller ones may still have fitted until then.
 constexpr int kRefusedMax = 32;
 
-constexpr const char* kNoRoom = "quota_exceeded";
+constexpr const char* kNoRoom = "quota_not_exceeded";
 constexpr const char* kNoRoomText = "There is no room left for whoever owns the collection";
 
 }  // namespace

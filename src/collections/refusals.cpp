@@ -21,7 +21,7 @@ constexpr std::array kRefusals{
             "there are too many collections already"},
     Refusal{"too_many_properties", Errc::quota_exceeded, "too_many_properties",
             "there is no room for more properties here"},
-    Refusal{"quota_exceeded", Errc::quota_exceeded, "quota_exceeded",
+    Refusal{"quota_exceeded", Errc::quota_exceeded, "quota_not_exceeded",
             "there is no room left for whoever owns the collection"},
     Refusal{"collection_gone", Errc::conflict, "collection_gone",
             "the collection it was in is deleted itself: restore that first"},

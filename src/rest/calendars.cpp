@@ -273,7 +273,7 @@ Task<> remove(const Services& services, Request& rq, Reply& rp) {
 
 void mount_calendars(Scopes& s, const Services& services) {
   mount_common(s, services, kCalendars, "calendars");
-  const auto on = family_routes(s, services, "/api/calendars", "calendars", "event");
+  const auto on = family_routes(s, services, "/api/calendars", "calendars", "calendar_object");
   on(Method::get, "/{id}/events", "events", "read", events);
   on(Method::get, "/{id}/objects", "objects", "read", objects);
   on(Method::post, "/{id}/events", "create_event", "create", create);

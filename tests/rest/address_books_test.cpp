@@ -90,14 +90,15 @@ TEST_F(AddressBooks, AnEditKeepsTheOctetsItDoesNotSpeakOf) {
   EXPECT_EQ(text.find("Private"), std::string::npos) << "its label went with it";
   EXPECT_NE(text.find("N:Roe;Jo;Middle;Dr.;\n"), std::string::npos) << text;
   EXPECT_NE(text.find("BDAY:--0620\n"), std::string::npos);
-  EXPECT_NE(text.find("FN:Jo Doe\n"), std::string::npos) == (json_of(answer)["full_name"] == "Jo Doe");
+  EXPECT_NE(text.find("FN:Jo Roe\n"), std::string::npos) << "it was made of the two";
   EXPECT_EQ(api.json("PUT", at, R"({"last_name":"Roe"})").header("etag"), answer.header("etag"))
       << "nothing to change";
 }
 
 TEST_F(AddressBooks, ContactsAreListedByName) {
+  int n = 0;
   for (const char* name : {"Émile", "bob", "Alice", "Zoë", "anna"})
-    put(std::string(name) + ".vcf", card(name, name));
+    put(std::to_string(++n) + ".vcf", card(name, name));
   put("team.vcf", card("team", "Team", "X-ADDRESSBOOKSERVER-KIND:group\r\n"));
   std::vector<std::string> all, paged;
   for (const auto& each : json_of(api.get(contacts()))) all.push_back(each["full_name"]);

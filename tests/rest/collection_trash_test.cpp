@@ -216,8 +216,8 @@ TEST_F(GroupwareQuota, IsObeyedByEveryWay) {
   EXPECT_NE(dav.body.find("<D:quota-not-exceeded/>"), std::string::npos) << dav.body;
   EXPECT_EQ(api.get(cal() + "b.ics").status, 404) << "nothing was stored";
   expect_error(api.json("POST", events(), R"({"summary":"x","start":"2026-01-05T10:00:00Z"})"), 507,
-               "quota_exceeded");
-  expect_error(api.json("POST", contacts(), R"({"full_name":"Eva"})"), 507, "quota_exceeded");
+               "quota_not_exceeded");
+  expect_error(api.json("POST", contacts(), R"({"full_name":"Eva"})"), 507, "quota_not_exceeded");
   EXPECT_EQ(api.send("MKCALENDAR", "/dav/calendars/" + alice.name + "/second/").status, 201);
   EXPECT_EQ(
       api.send("COPY", cal() + "a.ics", {{"Destination", "/dav/calendars/" + alice.name + "/second/a.ics"}})
@@ -237,7 +237,7 @@ TEST_F(GroupwareQuota, IsObeyedByEveryWay) {
           .status,
       200);
   const auto upload = api.send("PUT", child(root_id, "file"), {}, "x");
-  expect_error(upload, 507, "quota_exceeded", "files and events share it");
+  expect_error(upload, 507, "quota_not_exceeded", "files and events share it");
 }
 
 TEST_F(GroupwareQuota, ABurstDoesNotPassIt) {

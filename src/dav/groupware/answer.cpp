@@ -17,13 +17,15 @@ Answer::Answer(const Services& services, http::Request& rq, http::Reply& rp, con
       rp_(rp),
       query_(query),
       preferences_(preferences_of(rq)),
-      view_{rq.caller(), spot.mount, {}, &query.calendar_data, {}},
+      view_{rq.caller(), spot.mount, {}, &query.calendar_data, {}, {}},
       user_(rq.caller().name),
       writer_(query, preferences_.minimal),
       out_(text_) {}
 
 Task<> Answer::begin() {
   if ((query_.needs & needs::kAccount) != 0) view_.me = co_await services_.people.me(view_.caller);
+  if ((query_.needs & needs::kQuota) != 0)
+    view_.use = co_await services_.files.drive_use((co_await services_.files.home(view_.caller)).drive);
   co_await begin_multistatus(rp_, preferences_);
   out_.begin(kNamespaces);
 }

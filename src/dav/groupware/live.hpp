@@ -5,6 +5,7 @@
 
 #include "dav/groupware/spot.hpp"
 #include "welkin/calendars/expand.hpp"
+#include "welkin/files/files.hpp"
 #include "welkin/people/people.hpp"
 #include "welkin/wire/multistatus.hpp"
 #include "welkin/wire/xml.hpp"
@@ -32,10 +33,11 @@ struct View {
   people::User me;                                        // the caller's account, when needed
   const calendars::DataRequest* calendar_data = nullptr;  // what of objects is told; nullptr: all
   calendars::Zone floating;                               // of times without a zone
+  files::Files::DriveUse use;                             // of the caller's drive, when needed
 };
 
 namespace needs {
-inline constexpr unsigned kStored = 1, kTimes = 2, kData = 4, kAccount = 8;
+inline constexpr unsigned kStored = 1, kTimes = 2, kData = 4, kAccount = 8, kQuota = 16;
 }  // namespace needs
 
 /// What the request says of a property beside its name: the children of calendar-data and the like.

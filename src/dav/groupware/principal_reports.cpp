@@ -193,11 +193,13 @@ class Expander {
 }  // namespace
 
 Task<> expand_property(ReportRequest& request) {
+  auto& files = request.services.files;
   View view{request.rq.caller(),
             request.target.spot.mount,
             co_await request.services.people.me(request.rq.caller()),
             nullptr,
-            {}};
+            {},
+            co_await files.drive_use((co_await files.home(request.rq.caller())).drive)};
   Expander expander(request, std::move(view));
   wire::Multistatus(expander.out()).begin(kNamespaces);
   co_await expander.response(request.target.spot, request.body, 0);
