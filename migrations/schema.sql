@@ -108,7 +108,7 @@ CREATE FUNCTION public.bury_object(p_id bigint, p_seq bigint) RETURNS void
     AS $$
 begin
   update collection_objects set seq = p_seq, deleted = true, t0 = null, t1 = null, etag = null, uid_hash = null, size = 0,
-         component = 0, flags = 0, uid = null, title = null, emails = '{}', phones = '{}', search = null, data = null,
+         component = 0, flags = 0, uid = null, title = null, emails = '{}', phones = '{}', search = null, data = null, schedule_tag = null,
          modified_at = clock_timestamp()
    where id = p_id;
 end $$;
@@ -401,7 +401,8 @@ CREATE FUNCTION public.create_default_collections(p_user bigint) RETURNS void
 begin
   with made as (
     insert into collections (owner_id, kind, components, path)
-      values (p_user, 1, 7, 'personal'), (p_user, 1, 2, 'tasks'), (p_user, 2, 0, 'contacts') returning id)
+      values (p_user, 1, 7, 'personal'), (p_user, 1, 2, 'tasks'), (p_user, 2, 0, 'contacts'), (p_user, 5, 0, 'inbox')
+    returning id)
   insert into collection_state (collection_id) select id from made;
 end $$;
 
@@ -479,7 +480,9 @@ begin
   if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
   perform require_expected(p_expect, p_expected, true, o.etag);
   insert into collection_trash (collection_id, deleted_by, name, title, data)
-    select p_collection, p_user, x.name, x.title, x.data from collection_objects x where x.id = o.id;
+    select p_collection, p_user, x.name, x.title, x.data
+      from collection_objects x join collections c on c.id = x.collection_id
+     where x.id = o.id and c.kind <> 5;   -- a message that was read is no loss
   update collection_state set seq = s.seq + 1, object_count = object_count - 1, bytes = bytes - o.size, changed_at = now()
    where collection_id = p_collection;
   perform bury_object(o.id, s.seq + 1);
@@ -1839,6 +1842,7 @@ CREATE TABLE public.collection_objects (
     phones text[] DEFAULT '{}'::text[] NOT NULL,
     search text,
     data bytea,
+    schedule_tag uuid,
     CONSTRAINT collection_objects_name_check CHECK (((name <> ''::text) AND (octet_length(name) <= 255)))
 )
 WITH (fillfactor='90', autovacuum_vacuum_scale_factor='0.02', autovacuum_analyze_scale_factor='0.02');
@@ -1912,7 +1916,7 @@ CREATE TABLE public.collections (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     deleted_at timestamp with time zone,
     path text NOT NULL COLLATE pg_catalog."C",
-    CONSTRAINT collections_kind_check CHECK ((kind = ANY (ARRAY[1, 2]))),
+    CONSTRAINT collections_kind_check CHECK (((kind >= 1) AND (kind <= 9))),
     CONSTRAINT collections_path_check CHECK (((path <> ''::text) AND (octet_length(path) <= 255)))
 );
 
@@ -2178,6 +2182,35 @@ CREATE TABLE public.recent (
 )
 WITH (fillfactor='70');
 
+CREATE TABLE public.scheduling_defaults (
+    user_id bigint NOT NULL,
+    collection_id bigint NOT NULL
+);
+
+CREATE TABLE public.scheduling_mails (
+    id bigint NOT NULL,
+    user_id bigint NOT NULL,
+    uid text NOT NULL,
+    recipient text NOT NULL,
+    message bytea,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    next_at timestamp with time zone DEFAULT now(),
+    expires_at timestamp with time zone NOT NULL,
+    tries integer DEFAULT 0 NOT NULL,
+    outcome smallint DEFAULT 0 NOT NULL,
+    reason text DEFAULT ''::text NOT NULL,
+    CONSTRAINT scheduling_mails_outcome_check CHECK (((outcome >= 0) AND (outcome <= 2)))
+);
+
+ALTER TABLE public.scheduling_mails ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.scheduling_mails_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE public.schema_functions (
     id text NOT NULL COLLATE pg_catalog."C",
     sql text NOT NULL
@@ -2431,6 +2464,12 @@ ALTER TABLE ONLY public.nodes
 ALTER TABLE ONLY public.recent
     ADD CONSTRAINT recent_pkey PRIMARY KEY (user_id, node_id);
 
+ALTER TABLE ONLY public.scheduling_defaults
+    ADD CONSTRAINT scheduling_defaults_pkey PRIMARY KEY (user_id);
+
+ALTER TABLE ONLY public.scheduling_mails
+    ADD CONSTRAINT scheduling_mails_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.schema_functions
     ADD CONSTRAINT schema_functions_pkey PRIMARY KEY (id);
 
@@ -2591,6 +2630,14 @@ CREATE INDEX nodes_listing ON public.nodes USING btree (parent_id, kind DESC, pu
 CREATE INDEX nodes_search ON public.nodes USING gin (drive_id, public.fold_name(name) public.gin_trgm_ops);
 
 CREATE INDEX recent_by_node ON public.recent USING btree (node_id);
+
+CREATE INDEX scheduling_defaults_by_collection ON public.scheduling_defaults USING btree (collection_id);
+
+CREATE INDEX scheduling_mails_by_age ON public.scheduling_mails USING btree (created_at);
+
+CREATE INDEX scheduling_mails_by_user ON public.scheduling_mails USING btree (user_id, created_at);
+
+CREATE INDEX scheduling_mails_due ON public.scheduling_mails USING btree (next_at, id) WHERE (next_at IS NOT NULL);
 
 CREATE INDEX sessions_by_user ON public.sessions USING btree (user_id);
 
@@ -2774,6 +2821,15 @@ ALTER TABLE ONLY public.recent
 
 ALTER TABLE ONLY public.recent
     ADD CONSTRAINT recent_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.scheduling_defaults
+    ADD CONSTRAINT scheduling_defaults_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES public.collections(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.scheduling_defaults
+    ADD CONSTRAINT scheduling_defaults_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.scheduling_mails
+    ADD CONSTRAINT scheduling_mails_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.sessions
     ADD CONSTRAINT sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;

@@ -8,9 +8,11 @@
 #include <random>
 #include <thread>
 
+#include "blobs/posix_vfs.hpp"
+
 namespace welkin::blobs {
 
-BenchStore::BenchStore() {
+BenchStore::BenchStore(const Wrap& wrap) {
   const char* wanted = std::getenv("WELKIN_BENCH_DIR");
   const std::filesystem::path base =
       wanted ? std::filesystem::path(wanted) : std::filesystem::temp_directory_path();
@@ -26,6 +28,9 @@ BenchStore::BenchStore() {
   options.gc_grace_seconds = 0;
   options.orphan_seconds = 0;
   store_ = std::make_unique<Store>(db(), options);
+  if (!wrap) return;
+  store_.reset();  // it has made the directories
+  store_ = std::make_unique<Store>(db(), options, wrap(std::make_unique<PosixVfs>(options.data_dir)));
 }
 
 BenchStore::~BenchStore() {

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -12,7 +13,9 @@ namespace welkin::blobs {
 /// A store on a real disk (WELKIN_BENCH_DIR, else the temporary directory) and a migrated database.
 class BenchStore {
  public:
-  BenchStore();
+  using Wrap = std::function<std::unique_ptr<Vfs>(std::unique_ptr<Vfs>)>;
+  /// @param wrap  puts another file layer around the real one
+  explicit BenchStore(const Wrap& wrap = {});
   ~BenchStore();
   Store& store() { return *store_; }
   db::Db& db() { return test_db_.db(); }

@@ -2,8 +2,8 @@
 -- collection_state, collection_trash, then the drives, the lower one first.
 
 -- Charges the personal drive of a user, in the statement that checks his quota, so that no burst can pass it. Whoever has
--- no drive has no quota.
-create or replace function charge_owner(p_owner bigint, p_bytes bigint) returns void language plpgsql as $$
+-- no drive has no quota. p_checked false: what others deliver to him comes in however full he is.
+create or replace function charge_owner(p_owner bigint, p_bytes bigint, p_checked boolean) returns void language plpgsql as $$
 declare drive integer;
 begin
   if p_bytes = 0 then return; end if;
@@ -11,14 +11,14 @@ begin
   if not found then return; end if;
   perform pg_advisory_xact_lock(1, drive);
   update drives d set used_bytes = greatest(d.used_bytes + p_bytes, 0)
-   where d.id = drive and (p_bytes <= 0 or d.used_bytes + d.reserved_bytes + p_bytes <= d.quota_bytes);
+   where d.id = drive and (not p_checked or p_bytes <= 0 or d.used_bytes + d.reserved_bytes + p_bytes <= d.quota_bytes);
   if not found and exists (select from drives d where d.id = drive) then
     raise exception using errcode = 'WQ507', message = 'quota_exceeded'; end if;
 end $$;
 
-create or replace function charge_collection(p_collection bigint, p_bytes bigint) returns void language plpgsql as $$
+create or replace function charge_collection(p_collection bigint, p_bytes bigint, p_checked boolean) returns void language plpgsql as $$
 begin
-  perform charge_owner((select c.owner_id from collections c where c.id = p_collection), p_bytes);
+  perform charge_owner((select c.owner_id from collections c where c.id = p_collection), p_bytes, p_checked);
 end $$;
 
 -- What a transfer costs both owners. p_freed: what it takes the place of in the target.
@@ -29,13 +29,13 @@ begin
   select c.owner_id into giver from collections c where c.id = p_from;
   select c.owner_id into taker from collections c where c.id = p_to;
   if giver = taker then
-    perform charge_owner(taker, case when p_copy then p_bytes else 0 end - p_freed);
+    perform charge_owner(taker, case when p_copy then p_bytes else 0 end - p_freed, true);
     return;
   end if;
   perform pg_advisory_xact_lock(1, x.id)
      from (select d.id from drives d where d.owner_id in (giver, taker) and d.kind = 1 order by d.id offset 0) x;
-  perform charge_owner(taker, p_bytes - p_freed);
-  if not p_copy then perform charge_owner(giver, -p_bytes); end if;
+  perform charge_owner(taker, p_bytes - p_freed, true);
+  if not p_copy then perform charge_owner(giver, -p_bytes, true); end if;
 end $$;
 
 -- What somebody's collections weigh by what their counters say, for whoever counts his drive anew.
@@ -79,7 +79,7 @@ begin
   end if;
   -- Out of the trash and back in again weighs the same, so a full drive is no reason to refuse.
   delete from collection_trash where id = p_trash;
-  perform charge_collection(place, -octet_length(t.data));
+  perform charge_collection(place, -octet_length(t.data), true);
   select * into w from put_object(place, p_user, p_subjects, p_mask, restored, 1::smallint, p_etag, p_etag, p_uid,
     p_uid_hash, p_component, p_flags, p_t0, p_t1, p_title, p_search, p_emails, p_phones, t.data);
   if w.verdict <> '' then raise exception using errcode = 'WC409', message = w.verdict; end if;
@@ -100,7 +100,7 @@ begin
   if p_mask & 16 = 0 then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
   delete from collection_trash where id = p_trash returning octet_length(data) into freed;
   if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
-  perform charge_owner(place.owner_id, -freed);
+  perform charge_owner(place.owner_id, -freed, true);
 end $$;
 
 -- A deleted collection is its owner's alone. p_days: how long it is kept.
@@ -155,7 +155,7 @@ begin
     get diagnostics many = row_count;
     gone := gone + many;
   end if;
-  perform charge_owner(p_user, -freed);
+  perform charge_owner(p_user, -freed, true);
 end $$;
 
 -- Ends what was deleted longer ago than p_days, p_limit rows at a time: objects in the trash, then the members of deleted
@@ -187,7 +187,7 @@ begin
       from freed f join collections c on c.id = f.collection_id left join drives d on d.owner_id = c.owner_id and d.kind = 1
      group by c.owner_id order by drive
   loop
-    perform charge_owner(each.owner_id, -each.bytes);
+    perform charge_owner(each.owner_id, -each.bytes, true);
   end loop;
   delete from collections c where c.deleted_at < now() - make_interval(days => p_days)
      and not exists (select from collection_objects o where o.collection_id = c.id)

@@ -22,7 +22,8 @@ create or replace function create_default_collections(p_user bigint) returns voi
 begin
   with made as (
     insert into collections (owner_id, kind, components, path)
-      values (p_user, 1, 7, 'personal'), (p_user, 1, 2, 'tasks'), (p_user, 2, 0, 'contacts') returning id)
+      values (p_user, 1, 7, 'personal'), (p_user, 1, 2, 'tasks'), (p_user, 2, 0, 'contacts'), (p_user, 5, 0, 'inbox')
+    returning id)
   insert into collection_state (collection_id) select id from made;
 end $$;
 
@@ -72,7 +73,8 @@ begin
   if found then verdict := 'uid_conflict'; return; end if;
   holder := ''; created := not had;
   if had then had_size := o.size; end if;
-  perform charge_collection(p_collection, octet_length(p_data) - had_size);
+  -- 128 in the mask: an invitation or an answer, which nobody may miss because he is short of room.
+  perform charge_collection(p_collection, octet_length(p_data) - had_size, p_mask & 128 = 0);
   update collection_state st set seq = s.seq + 1, object_count = st.object_count + (not had)::integer,
          bytes = st.bytes + octet_length(p_data) - had_size, changed_at = put_object.modified_at
    where st.collection_id = p_collection;
@@ -92,7 +94,7 @@ end $$;
 create or replace function bury_object(p_id bigint, p_seq bigint) returns void language plpgsql as $$
 begin
   update collection_objects set seq = p_seq, deleted = true, t0 = null, t1 = null, etag = null, uid_hash = null, size = 0,
-         component = 0, flags = 0, uid = null, title = null, emails = '{}', phones = '{}', search = null, data = null,
+         component = 0, flags = 0, uid = null, title = null, emails = '{}', phones = '{}', search = null, data = null, schedule_tag = null,
          modified_at = clock_timestamp()
    where id = p_id;
 end $$;
@@ -107,7 +109,10 @@ begin
   if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
   perform require_expected(p_expect, p_expected, true, o.etag);
   insert into collection_trash (collection_id, deleted_by, name, title, data)
-    select p_collection, p_user, x.name, x.title, x.data from collection_objects x where x.id = o.id;
+    select p_collection, p_user, x.name, x.title, x.data
+      from collection_objects x join collections c on c.id = x.collection_id
+     where x.id = o.id and c.kind <> 5;   -- a message that was read is no loss
+  if not found then perform charge_collection(p_collection, -o.size, true); end if;
   update collection_state set seq = s.seq + 1, object_count = object_count - 1, bytes = bytes - o.size, changed_at = now()
    where collection_id = p_collection;
   perform bury_object(o.id, s.seq + 1);

@@ -103,6 +103,31 @@ std::vector<Setting> make_settings() {
       {"accounts", "default_quota_bytes", &C::default_quota_bytes, "quota of new accounts; 0: unlimited",
        kBytes, false, 0, kBytesMax},
 
+      {"calendars", "scheduling", &C::scheduling,
+       "send invitations for apps: between accounts here, and by mail where mail_host is set; off: apps do "
+       "it "
+       "themselves"},
+
+      {"mail", "mail_host", &C::mail_host, "SMTP relay that takes our mails; empty: none are sent"},
+      {"mail", "mail_port", &C::mail_port, "its port: 587 with starttls, 465 with tls, often", kPlain, false,
+       1, 65'535},
+      {"mail",
+       "mail_tls",
+       &C::mail_tls,
+       "starttls, tls (from the first byte) or none (only for a relay on this machine)",
+       kPlain,
+       false,
+       0,
+       0,
+       {"starttls", "tls", "none"}},
+      {"mail", "mail_tls_ca", &C::mail_tls_ca,
+       "PEM file with the certificates to trust; empty: those of the system"},
+      {"mail", "mail_user", &C::mail_user, "signs in to the relay with it; empty: without"},
+      {"mail", "mail_password", &C::mail_password, "for mail_user", kPlain, true},
+      {"mail", "mail_from", &C::mail_from, "address that mails come from; answers go to the user's own"},
+      {"mail", "mail_per_day_max", &C::mail_per_day_max, "mails that one user may cause within a day", kPlain,
+       false, 1, 1'000'000},
+
       {"names", "windows_names", &C::windows_names,
        "refuse new names that Windows cannot open; what is there already stays"},
 

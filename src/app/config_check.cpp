@@ -6,6 +6,7 @@
 
 #include "app/config.hpp"
 #include "welkin/core/text.hpp"
+#include "welkin/mail/message.hpp"
 
 namespace welkin::app {
 namespace {
@@ -185,6 +186,17 @@ void check_config(const Loaded& loaded, std::vector<std::string>& errors,
   if (c.refresh_token_seconds < c.access_token_seconds) {
     complain("refresh_token_seconds", "must not be shorter than access_token_seconds");
   }
+
+  if (!c.mail_host.empty()) {
+    if (!is_host(c.mail_host) || c.mail_host.find(':') != std::string::npos)
+      complain("mail_host", fmt::format("'{}' is no host name", c.mail_host));
+    if (!mail::is_address(c.mail_from)) complain("mail_host", "needs mail_from, a mail address");
+    if (c.mail_tls == "none" && !c.mail_user.empty() && !is_loopback(c.mail_host))
+      complain("mail_user", "a password goes to another machine only with mail_tls starttls or tls");
+  }
+  if (c.mail_user.empty() != c.mail_password.empty())
+    complain(c.mail_user.empty() ? "mail_password" : "mail_user",
+             "mail_user and mail_password must be set together");
 
   if (c.setup_token == "off" && !host.empty() && !is_loopback(host)) {
     warnings.emplace_back(

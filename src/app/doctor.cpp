@@ -12,6 +12,7 @@
 #include "app/privileges.hpp"
 #include "welkin/blobs/store.hpp"
 #include "welkin/core/log.hpp"
+#include "welkin/core/text.hpp"
 
 namespace welkin::app {
 
@@ -94,8 +95,14 @@ void print(const Findings& findings, bool json) {
     fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
     return;
   }
-  for (const auto& f : findings)
-    fmt::print("{:<8} {:<28} {}\n", word(f.verdict), f.check, log::one_line(f.text));
+  for (const auto& f : findings) {
+    const char* verdict = word(f.verdict);
+    const char* check = f.check.c_str();
+    for (const auto line : text::split(f.text, '\n')) {  // several complaints about one thing stand below each other
+      fmt::print("{:<8} {:<28} {}\n", verdict, check, log::one_line(line));
+      verdict = check = "";
+    }
+  }
 }
 
 /// Takes back that the store is not to be trusted, for an operator who has looked at the disk.

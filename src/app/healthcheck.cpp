@@ -70,6 +70,11 @@ std::string path_of(const std::string& base_url) {
   return slash == std::string::npos ? "" : base_url.substr(slash);
 }
 
+/// Whether the lock of the directory tells who runs on it: not to users it is closed to.
+bool may_look_at(const std::string& data_dir) {
+  return ::access(data_dir.c_str(), R_OK | W_OK | X_OK) == 0 || errno == ENOENT;
+}
+
 /// An address to listen on, as one to ask.
 std::string askable(const std::string& listen) {
   const auto [host, port] = parse_address(listen);
@@ -110,6 +115,10 @@ int healthcheck(bool quiet) {
   if (const auto holder = DataLock::holder(config.data_dir); holder && !holder->address.empty()) {
     address = holder->address;
     tls = holder->tls;
+  } else if (may_look_at(config.data_dir)) {
+    // Whoever answers at the address that is configured serves something else.
+    if (!quiet) fmt::print(stderr, "welkin: not ready: no server runs on {}\n", config.data_dir);
+    return 1;
   } else {
     address = askable(config.listen);
   }

@@ -19,6 +19,8 @@
 #include "welkin/blobs/scrubber.hpp"
 #include "welkin/blobs/store.hpp"
 #include "welkin/blobs/upkeep.hpp"
+#include "welkin/calendars/mailer.hpp"
+#include "welkin/calendars/scheduling.hpp"
 #include "welkin/collections/collections.hpp"
 #include "welkin/collections/upkeep.hpp"
 #include "welkin/core/crypto.hpp"
@@ -114,6 +116,7 @@ void add_jobs(jobs::Scheduler& jobs, db::Db& db, blobs::Store& store, files::Fil
   jobs.every("files.purge_trash", 600s, [&files] { return files.trash_bin().purge_turn(); });
   jobs.every("files.expire_versions", 21600s, [&files] { return files.versions().expire_turn(); });
   jobs.every("collections.purge_trash", 3600s, [&db] { return collections::purge_trash(db); });
+  jobs.every("calendars.purge_inboxes", 3600s, [&db] { return calendars::purge_inboxes(db); });
   jobs.every("people.prune", 600s, [&people] { return people.prune(); });
 }
 
@@ -223,13 +226,14 @@ int serve() {
   people::People people(db, config, clock);
   files::Files files(db, store, config, clock);
   collections::Collections collections(db);
+  calendars::Scheduling scheduling(db, config, clock);
   const PublicIds ids = public_ids(people);
 
   const std::function<void()> refresh = refresh_process_gauges;
   http::Router router;
-  const rest::Services services{people, files, ids, config, clock, collections};
+  const rest::Services services{people, files, ids, config, clock, collections, scheduling};
   rest::mount(router, services, [&db, &store] { return what_is_wrong(db, store); });
-  const dav::Services dav_services{people, files, collections, config, clock};
+  const dav::Services dav_services{people, files, collections, scheduling, config, clock};
   dav::mount(router, dav_services);
   if (!config.metrics_token.empty()) mount_metrics(router, config.metrics_token, refresh);
 
@@ -239,6 +243,7 @@ int serve() {
   http::Server server(io, config, router);
   std::optional<MetricsServer> metrics_server;
   if (!config.metrics_listen.empty()) metrics_server.emplace(io, config, refresh);
+  calendars::Mailer mailer(db, config);
   jobs::Scheduler jobs(db);
   add_jobs(jobs, db, store, files, people);
   blobs::Scrubber scrubber(
@@ -248,6 +253,7 @@ int serve() {
   AtExit stop([&] {
     files.events()->close();  // streams without an end are not waited for
     scrubber.stop();
+    mailer.stop();
     jobs.stop();
     files.close();
     people.close();
@@ -260,6 +266,7 @@ int serve() {
   const auto address = reachable_address(config, server.listen());
   if (metrics_server) log::info("metrics on http://{}/metrics", metrics_server->listen());
   jobs.start();
+  mailer.start();
   scrubber.start();
   lock.announce(address, !config.tls_cert.empty());
   greet(config, address, people);

@@ -12,6 +12,10 @@ collections::Facts facts_of(std::string_view data, std::int16_t components) {
   ObjectRules rules;
   rules.kinds = components;
   check_object(calendar, rules);
+  return facts_of(calendar);
+}
+
+collections::Facts facts_of(const wire::IcalComponent& calendar) {
   const auto described = describe_object(calendar);
   collections::Facts facts;
   facts.uid = described.uid;

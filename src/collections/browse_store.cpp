@@ -2,8 +2,9 @@
 
 #include "collections/object_store.hpp"
 
-#define WELKIN_MEMBER \
-  "select o.name, o.etag, o.seq, o.component, o.size, o.created_at, o.modified_at, null::bytea, o.id"
+#define WELKIN_MEMBER                                                                                   \
+  "select o.name, o.etag, o.seq, o.component, o.size, o.created_at, o.modified_at, null::bytea, o.id, " \
+  "o.schedule_tag"
 // What the index of names is made of, word for word.
 #define WELKIN_TITLE "left(fold_name(coalesce(o.title, '')), 100)"
 #define WELKIN_CONTACTS                                                                              \
@@ -39,7 +40,7 @@ std::vector<Placed> contacts(db::Tx& tx, CollectionId book, const std::string& a
                              std::int64_t after_id, int limit) {
   std::vector<Placed> out;
   for (const auto row : tx.exec(kContacts, book, after_title, after_id, limit))
-    out.push_back({object(row), row.str(9)});
+    out.push_back({object(row), row.str(10)});
   return out;
 }
 

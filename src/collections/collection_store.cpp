@@ -157,7 +157,9 @@ std::optional<Collection> find(db::Tx& tx, const Caller& caller, CollectionId id
 }
 
 CollectionId create(db::Tx& tx, const Caller& caller, const NewCollection& wanted) {
-  if (wanted.path.empty() || wanted.path.size() > 255 || wanted.path.starts_with(kSharedPath))
+  // These are addresses of another kind in a calendar home.
+  const bool is_taken = wanted.kind == Kind::calendar && (wanted.path == "inbox" || wanted.path == "outbox");
+  if (wanted.path.empty() || wanted.path.size() > 255 || wanted.path.starts_with(kSharedPath) || is_taken)
     throw Error(Errc::invalid, "bad_collection_name", "A collection cannot have this name");
   const Split split(wanted.properties);
   try {

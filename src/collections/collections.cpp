@@ -7,6 +7,7 @@ namespace welkin::collections {
 
 std::string default_name(const Collection& collection) {
   if (collection.path == "personal" && collection.kind == Kind::calendar) return "Personal";
+  if (collection.kind == Kind::inbox) return "Inbox";
   if (collection.path == "tasks" && collection.kind == Kind::calendar) return "Tasks";
   if (collection.path == "contacts" && collection.kind == Kind::book) return "Contacts";
   return collection.path;

@@ -6,9 +6,9 @@
 #define WELKIN_LISTED                                                                    \
   " from collection_objects o where o.collection_id = $1 and o.seq > $2 and o.seq <= $3" \
   " and ($4 or not o.deleted) and ($5 = 0 or o.deleted or o.component & $5 <> 0) order by o.seq limit "
-#define WELKIN_OBJECT                                                                             \
-  "select o.name, o.etag, o.seq, o.component, o.size, o.created_at, o.modified_at, o.data, o.id " \
-  "from collection_objects o where o.collection_id = $1 and not o.deleted and "
+#define WELKIN_OBJECT                                                                              \
+  "select o.name, o.etag, o.seq, o.component, o.size, o.created_at, o.modified_at, o.data, o.id, " \
+  "o.schedule_tag from collection_objects o where o.collection_id = $1 and not o.deleted and "
 
 namespace welkin::collections::store {
 
@@ -16,11 +16,19 @@ const db::Stmt kListBrief{"collections.list_brief",
                           "select o.name, o.etag, o.seq, o.component, o.size, o.deleted" WELKIN_LISTED "$6"};
 const db::Stmt kList{"collections.list",
                      "select o.name, o.etag, o.seq, o.component, o.size, o.deleted, o.created_at, "
-                     "o.modified_at, case when $6 then o.data end" WELKIN_LISTED "$7"};
+                     "o.modified_at, case when $6 then o.data end, o.schedule_tag" WELKIN_LISTED "$7"};
 
 namespace {
 
 constexpr db::Stmt kFind{"collections.object", WELKIN_OBJECT "o.name = $2"};
+constexpr db::Stmt kLockStates{"collections.lock_states",
+                               "select from collection_state s where s.collection_id = any ($1) "
+                               "order by s.collection_id for update"};
+// What will be charged, the lower drive first.
+constexpr db::Stmt kLockDrives{
+    "collections.lock_drives",
+    "select pg_advisory_xact_lock(1, x.id) from (select distinct d.id from collections c join drives d on "
+    "d.owner_id = c.owner_id and d.kind = 1 where c.id = any ($1) order by d.id offset 0) x"};
 constexpr db::Stmt kNamed{"collections.objects_named", WELKIN_OBJECT "o.name = any ($2)"};
 constexpr db::Stmt kByKeys{"collections.objects_by_keys", WELKIN_OBJECT "o.id = any ($2)"};
 // Both ends bounded for what is short; 2678400 is the longest of those. A point at the end of the span's
@@ -34,10 +42,11 @@ constexpr db::Stmt kWithin{"collections.objects_within", R"(
    where o.collection_id = $1 and not o.deleted and o.is_long and o.t1 >= $3 and o.t0 <= $4
      and ($2 = 0 or o.component & $2 <> 0))"};
 
-constexpr db::Stmt kByUids{"collections.objects_by_uids",
-                           "select o.name, o.etag, o.seq, o.component, o.size, o.created_at, o.modified_at, "
-                           "o.data, o.id, o.uid from collection_objects o where o.collection_id = $1 and not "
-                           "o.deleted and o.uid_hash = any ($2)"};
+constexpr db::Stmt kByUids{
+    "collections.objects_by_uids",
+    "select o.name, o.etag, o.seq, o.component, o.size, o.created_at, o.modified_at, "
+    "o.data, o.id, o.schedule_tag, o.uid from collection_objects o where o.collection_id = $1 and not "
+    "o.deleted and o.uid_hash = any ($2)"};
 
 constexpr db::Stmt kPut{
     "collections.put_object",
@@ -82,6 +91,7 @@ Object object(const db::Row& row) {
   o.modified_at = row.timestamp(6);
   if (!row.is_null(7)) o.data = as_text(row.bytes(7));
   o.id = row.i64(8);
+  if (!row.is_null(9)) o.schedule_tag = row.uuid(9);
   return o;
 }
 
@@ -98,7 +108,15 @@ ObjectRow list_row(const db::Row& row, bool full) {
   out.created_at = row.timestamp(6);
   out.modified_at = row.timestamp(7);
   if (!row.is_null(8)) out.data = as_text(row.bytes(8));
+  if (!row.is_null(9)) out.schedule_tag = row.uuid(9);
   return out;
+}
+
+void lock_states(db::Tx& tx, const std::vector<CollectionId>& collections) {
+  std::vector<std::int64_t> ids;
+  for (const auto id : collections) ids.push_back(id.value);
+  tx.exec(kLockStates, ids);
+  if (ids.size() > 1) tx.exec(kLockDrives, ids);
 }
 
 std::optional<Object> find_object(db::Tx& tx, CollectionId collection, const std::string& name) {
@@ -123,7 +141,7 @@ std::vector<Objects::Held> objects_by_uids(db::Tx& tx, CollectionId collection,
   hashes.reserve(uids.size());
   for (const auto& uid : uids) hashes.push_back(etag_of(uid));
   std::vector<Objects::Held> out;
-  for (const auto row : tx.exec(kByUids, collection, hashes)) out.push_back({row.str(9), object(row)});
+  for (const auto row : tx.exec(kByUids, collection, hashes)) out.push_back({row.str(10), object(row)});
   return out;
 }
 

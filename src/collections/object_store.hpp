@@ -11,6 +11,9 @@ ObjectRow list_row(const db::Row& row, bool full);
 /// The columns of an Object, in the order that `object` reads them, from column 0.
 Object object(const db::Row& row);
 
+/// In the order of their keys; held until the end of the transaction.
+void lock_states(db::Tx& tx, const std::vector<CollectionId>& collections);
+
 std::optional<Object> find_object(db::Tx& tx, CollectionId collection, const std::string& name);
 std::vector<Object> named_objects(db::Tx& tx, CollectionId collection, const std::vector<std::string>& names);
 std::vector<std::int64_t> objects_within(db::Tx& tx, CollectionId collection, std::int16_t components,

@@ -30,7 +30,7 @@ std::optional<Etag> parse_etag(std::string_view digits) {
 
 ObjectRow row_of(const Object& object) {
   return {object.name, object.etag,       object.seq,         object.component, object.size_bytes,
-          false,       object.created_at, object.modified_at, object.data};
+          false,       object.created_at, object.modified_at, object.data,      object.schedule_tag};
 }
 
 struct ObjectList::Impl {

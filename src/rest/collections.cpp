@@ -231,7 +231,11 @@ Task<> remove_collection(const Services& services, Request& rq, Reply& rp, const
   if (http::evaluate(rq.method(), rq.headers(), etag_of(one), std::nullopt) == http::Precondition::failed)
     throw Error(Errc::precondition_failed, "precondition_failed", "It is not in the state you expect");
   const bool has_condition = rq.headers().has("if-match");
-  co_await services.collections.remove(rq.caller(), one.id, has_condition ? one.state() : std::string());
+  const auto state = has_condition ? one.state() : std::string();
+  if (what.kind == collections::Kind::calendar && services.scheduling.is_on())
+    co_await services.scheduling.remove_calendar(rq.caller(), one.id, state);
+  else
+    co_await services.collections.remove(rq.caller(), one.id, state);
   co_await rp.send(Status::no_content);
 }
 

@@ -162,6 +162,17 @@ collections::Facts facts_of(const Groupware& what, const Collection& in, std::st
 
 namespace {
 
+/// Whoever is invited hears of it.
+Task<collections::Objects::Written> put_object(const Services& services, Request& rq, const Groupware& what,
+                                               const Collection& in, collections::Objects::NewObject object) {
+  if (what.kind != collections::Kind::calendar || !services.scheduling.is_on())
+    co_return co_await services.collections.objects().put(rq.caller(), in.id, std::move(object));
+  // Edits are made on the state that was read, so nothing has to be merged.
+  calendars::Scheduling::Seen seen;
+  seen.is_whole = true;
+  co_return (co_await services.scheduling.put(rq.caller(), in, std::move(object), seen)).written;
+}
+
 /// One go. nullopt: somebody was quicker.
 Task<std::optional<Object>> try_change(const Services& services, Request& rq, const Groupware& what,
                                        const Collection& in, const std::string& id, IdKind kind,
@@ -183,7 +194,7 @@ Task<std::optional<Object>> try_change(const Services& services, Request& rq, co
   const auto key = object.id;
   bool was_slow = false;
   try {
-    const auto written = co_await services.collections.objects().put(rq.caller(), in.id, std::move(wanted));
+    const auto written = co_await put_object(services, rq, what, in, std::move(wanted));
     if (written.verdict != collections::Objects::Written::Verdict::done) refuse(written);
   } catch (const Error& e) {
     if (e.code() != Errc::precondition_failed) throw;
@@ -214,7 +225,7 @@ Task<Object> create_object(const Services& services, Request& rq, const Groupwar
   wanted.facts = facts_of(what, in, data, name);
   wanted.data = std::move(data);
   wanted.expect.kind = Expect::Kind::must_be_new;
-  const auto written = co_await services.collections.objects().put(rq.caller(), in.id, std::move(wanted));
+  const auto written = co_await put_object(services, rq, what, in, std::move(wanted));
   if (written.verdict != collections::Objects::Written::Verdict::done) refuse(written);
   auto made = co_await services.collections.objects().find(in.id, std::move(name));
   if (!made) not_found();
@@ -230,7 +241,10 @@ Task<> remove_object(const Services& services, Request& rq, Reply& rp, const Gro
   require_state(rq, quoted(object.etag));
   Expect expect;
   if (rq.headers().has("if-match")) expect = {Expect::Kind::etag_is, object.etag};
-  co_await services.collections.objects().remove(rq.caller(), in.id, object.name, expect);
+  if (what.kind == collections::Kind::calendar && services.scheduling.is_on())
+    co_await services.scheduling.remove(rq.caller(), in, object.name, expect, std::nullopt, true);
+  else
+    co_await services.collections.objects().remove(rq.caller(), in.id, object.name, expect);
   co_await rp.send(Status::no_content);
 }
 

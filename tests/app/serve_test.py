@@ -193,6 +193,9 @@ class Operating(unittest.TestCase):
             welkin.start()
             done = welkin.run("healthcheck")
             self.assertEqual((0, f"ready: {welkin.address}\n"), (done.returncode, done.stdout), done.stderr)
+            other = welkin.run("healthcheck", env={"WELKIN_LISTEN": welkin.address, "WELKIN_DATA_DIR": welkin.data + "-other"})
+            self.assertEqual(1, other.returncode, "another server has that address")
+            self.assertIn("no server runs on", other.stderr)
             doctor = welkin.run("doctor", "--json")
             self.assertEqual(0, doctor.returncode, doctor.stdout)
             texts = {f["check"]: f["text"] for f in json.loads(doctor.stdout)["findings"]}

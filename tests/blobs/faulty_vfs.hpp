@@ -19,7 +19,7 @@ struct VfsFaults {
 };
 
 /// A real file layer with faults.
-class FaultyVfs final : public Vfs {
+class FaultyVfs : public Vfs {
  public:
   FaultyVfs(std::unique_ptr<Vfs> inner, std::shared_ptr<VfsFaults> faults)
       : inner_(std::move(inner)), faults_(std::move(faults)) {}
@@ -73,6 +73,9 @@ class FaultyVfs final : public Vfs {
     return inner_->list(area, after, limit);
   }
   Space space() override { return inner_->space(); }
+
+ protected:
+  Vfs& inner() { return *inner_; }
 
  private:
   std::unique_ptr<Vfs> inner_;

@@ -110,7 +110,7 @@ class Replays(Person):
         principal = self.href_in("D:current-user-principal", body)
         status, head, _ = self.ask("OPTIONS", principal)
         self.assertRegex(head, r"(?im)^dav:.*calendar-access")
-        self.assertNotIn("calendar-auto-schedule", head)
+        self.assertIn("calendar-auto-schedule", head)
         body = self.propfind(principal, 0, "<C:calendar-home-set/><C:calendar-user-address-set/><D:displayname/>"
                              "<CS:dropbox-home-URL/><CS:notification-URL/><C:schedule-inbox-URL/><D:supported-report-set/>")
         home = self.href_in("C:calendar-home-set", body)
@@ -231,7 +231,60 @@ print("all is well")
 """
 
 
+# alice invites bob, who finds it in his inbox and accepts; she sees that, and when he is busy.
+INVITING = r"""
+import datetime, sys
+import caldav
+
+url, alice, bob, password = sys.argv[1:]
+
+def same(found, wanted):
+    if found != wanted:
+        raise SystemExit(f"{found!r} is not {wanted!r}")
+
+def personal(principal):
+    return [c for c in principal.calendars() if c.name == "Personal"][0]
+
+clients = {name: caldav.DAVClient(url=url, username=name, password=password) for name in (alice, bob)}
+same(clients[alice].check_scheduling_support(), True)
+hers, his = clients[alice].principal(), clients[bob].principal()
+same(hers.calendar_user_address_set()[0], f"mailto:{alice}@example.org")
+uid = "meeting-" + alice
+personal(hers).save_with_invites(
+    "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//t//EN\r\nBEGIN:VEVENT\r\nUID:" + uid + "\r\nDTSTAMP:20260101T000000Z\r\n"
+    "DTSTART:20360901T080000Z\r\nDURATION:PT1H\r\nSUMMARY:plan\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n",
+    [hers, f"mailto:{bob}@example.org"])
+items = list(his.schedule_inbox().get_items())
+same(len(items), 1)
+items[0].load()
+same(items[0].is_invite_request(), True)
+items[0].accept_invite(calendar=personal(his))
+items[0].delete()
+same(len(list(his.schedule_inbox().get_items())), 0)
+answers = list(hers.schedule_inbox().get_items())
+same(len(answers), 1)
+answers[0].load()
+same("METHOD:REPLY" in answers[0].data, True)
+event = personal(hers).event_by_uid(uid)
+event.load()
+attendees = {str(a): a.params.get("PARTSTAT") for a in event.icalendar_instance.subcomponents[0]["attendee"]}
+same(attendees[f"mailto:{bob}@example.org"], "ACCEPTED")
+personal(his).event_by_uid(uid).delete()
+event.load()
+attendees = {str(a): a.params.get("PARTSTAT") for a in event.icalendar_instance.subcomponents[0]["attendee"]}
+same(attendees[f"mailto:{bob}@example.org"], "DECLINED")
+print("all is well")
+"""
+
+
 class PythonCaldav(Person):
+    def test_a_script_invites(self):
+        for name in ("inviter", "invited"):
+            made = welkin.user_add(name, "--email", f"{name}@example.org", password=PASSWORD)
+            self.assertEqual(made.returncode, 0, made.stderr)
+        done = run("/usr/bin/python3", "-c", INVITING, f"http://{welkin.address}/dav/", "inviter", "invited", PASSWORD)
+        self.assertIn("all is well", done.stdout, done.stdout + done.stderr)
+
     def test_a_script_keeps_its_calendar(self):
         done = run("/usr/bin/python3", "-c", SCRIPT, f"http://{welkin.address}/dav/", self.name, PASSWORD)
         self.assertIn("all is well", done.stdout, done.stdout + done.stderr)

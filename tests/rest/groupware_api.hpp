@@ -18,7 +18,14 @@ struct GroupwareApi : Api {
   }
   std::string events() const { return "/api/calendars/" + cal_id + "/events"; }
   std::string contacts() const { return "/api/address-books/" + book_id + "/contacts"; }
-  std::string cal() const { return "/dav/calendars/" + alice.name + "/personal/"; }
+  std::string cal_path = "personal";
+  /// Another calendar in place of the first.
+  void use(const std::string& path) {
+    EXPECT_EQ(api.send("MKCALENDAR", "/dav/calendars/" + alice.name + "/" + path + "/").status, 201);
+    cal_path = path;
+    cal_id = collection(1, path);
+  }
+  std::string cal() const { return "/dav/calendars/" + alice.name + "/" + cal_path + "/"; }
   std::string book() const { return "/dav/addressbooks/users/" + alice.name + "/contacts/"; }
   /// Over DAV.
   HttpResponse put(const std::string& name, const std::string& data) {

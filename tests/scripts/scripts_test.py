@@ -142,11 +142,14 @@ class OrdinaryUser(unittest.TestCase):
     def test_1_setup_is_quick_when_nothing_is_missing(self):
         first, _ = self.run_as_user(self.tree + "/scripts/setup")
         self.assertEqual(0, first.returncode, first.stderr)
-        again, seconds = self.run_as_user(self.tree + "/scripts/setup", cwd="/usr")
-        self.assertEqual((0, "", ""), (again.returncode, again.stdout, again.stderr))
-        # Relative: asking dpkg for one package is the unit.
-        _, unit = self.run_as_user("dpkg-query", "-W", "bash")
-        self.assertLess(seconds, 50 * unit + 1)
+        # Relative: asking dpkg for one package is the unit. The best of three, because others may hold the machine up.
+        seconds, units = [], []
+        for _ in range(3):
+            again, took = self.run_as_user(self.tree + "/scripts/setup", cwd="/usr")
+            self.assertEqual((0, "", ""), (again.returncode, again.stdout, again.stderr))
+            seconds.append(took)
+            units.append(self.run_as_user("dpkg-query", "-W", "bash")[1])
+        self.assertLess(min(seconds), 50 * min(units) + 1)
 
     def test_2_serve_twice_from_different_directories(self):
         first, said = self.serve_until_ready("/")

@@ -83,9 +83,10 @@ TestServer::TestServer(const std::function<void(Config&)>& adjust)
   people = std::make_unique<people::People>(*db, config, clock);
   files = std::make_unique<files::Files>(*db, *store, config, clock);
   collections = std::make_unique<collections::Collections>(*db);
-  rest::mount(router, {*people, *files, ids, config, clock, *collections},
+  scheduling = std::make_unique<calendars::Scheduling>(*db, config, clock);
+  rest::mount(router, {*people, *files, ids, config, clock, *collections, *scheduling},
               [this]() -> Task<std::string> { co_return missing; });
-  dav::mount(router, {*people, *files, *collections, config, clock});
+  dav::mount(router, {*people, *files, *collections, *scheduling, config, clock});
 
   io_ = std::make_unique<http::IoThreads>(kIoThreads);
   for (std::size_t i = 0; i < io_->size(); ++i) {

@@ -10,6 +10,7 @@
 #include "support/temp_folder.hpp"
 #include "support/test_db.hpp"
 #include "welkin/blobs/store.hpp"
+#include "welkin/calendars/scheduling.hpp"
 #include "welkin/collections/collections.hpp"
 #include "welkin/files/files.hpp"
 #include "welkin/http/server.hpp"
@@ -90,6 +91,7 @@ class TestServer {
   std::unique_ptr<people::People> people;
   std::unique_ptr<files::Files> files;
   std::unique_ptr<collections::Collections> collections;
+  std::unique_ptr<calendars::Scheduling> scheduling;
   http::Router router;
   std::string missing;  // what /ready shall say is wrong; "" nothing
 

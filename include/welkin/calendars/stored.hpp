@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "welkin/collections/objects.hpp"
+#include "welkin/wire/ical.hpp"
 
 namespace welkin::calendars {
 
@@ -10,5 +11,7 @@ namespace welkin::calendars {
 /// @param components  of the calendar, bits of collections::component
 /// @throws Error forbidden, as parse_ical and check_object
 collections::Facts facts_of(std::string_view data, std::int16_t components);
+/// The same of what needs no check, or is no object of a calendar (a scheduling message).
+collections::Facts facts_of(const wire::IcalComponent& calendar);
 
 }  // namespace welkin::calendars

@@ -17,7 +17,8 @@ namespace welkin::collections {
 
 using CollectionId = Id<struct CollectionTag>;
 
-enum class Kind : std::int16_t { calendar = 1, book = 2 };
+/// An inbox holds scheduling messages; it is nobody's but its owner's.
+enum class Kind : std::int16_t { calendar = 1, book = 2, inbox = 5 };
 
 /// What a calendar may hold: bits.
 namespace component {
@@ -61,7 +62,8 @@ struct Object {
   std::int16_t component = 0;
   std::int32_t size_bytes = 0;
   Micros created_at = 0, modified_at = 0;
-  std::string data;  // "" unless asked for
+  std::string data;                        // "" unless asked for
+  std::optional<db::Uuid> schedule_tag{};  // of scheduling objects (RFC 6638 §3.2.10)
 };
 
 /// One member of a listing, in views that hold until the next page is asked for.
@@ -74,6 +76,7 @@ struct ObjectRow {
   bool deleted = false;                    // nothing but name and seq
   Micros created_at = 0, modified_at = 0;  // 0 unless asked for
   std::string_view data;                   // "" unless asked for
+  std::optional<db::Uuid> schedule_tag{};  // with times or data
 };
 ObjectRow row_of(const Object& object);
 

@@ -64,6 +64,19 @@ struct Config {
   unsigned scrub_mib_per_second = 20;         // 0: off
   unsigned scrub_days = 30;                   // a chunk is read again after this many
 
+  // calendars
+  bool scheduling = true;                     // invitations, inbox and outbox
+
+  // mail
+  std::string mail_host;                      // relay; empty: no mail leaves
+  unsigned mail_port = 587;
+  std::string mail_tls = "starttls";          // starttls | tls | none
+  std::string mail_tls_ca;                    // PEM; empty: what the system trusts
+  std::string mail_user;
+  std::string mail_password;                  // secret
+  std::string mail_from;
+  unsigned mail_per_day_max = 500;            // of one user
+
   // names
   bool windows_names = false;                 // refuse new names that Windows cannot open
 

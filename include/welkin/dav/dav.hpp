@@ -1,4 +1,5 @@
 #pragma once
+#include "welkin/calendars/scheduling.hpp"
 #include "welkin/collections/collections.hpp"
 #include "welkin/core/config.hpp"
 #include "welkin/files/files.hpp"
@@ -11,6 +12,7 @@ struct Services {
   people::People& people;
   files::Files& files;
   collections::Collections& collections;
+  calendars::Scheduling& scheduling;
   const Config& config;
   const Clock& clock;
 };

@@ -2,6 +2,7 @@
 #include <functional>
 #include <string>
 
+#include "welkin/calendars/scheduling.hpp"
 #include "welkin/collections/collections.hpp"
 #include "welkin/core/clock.hpp"
 #include "welkin/core/config.hpp"
@@ -20,6 +21,7 @@ struct Services {
   const Config& config;
   const Clock& clock;
   collections::Collections& collections;
+  calendars::Scheduling& scheduling;
 };
 
 /// Adds every route below /api, /health and /ready, the set-up page, and the JSON answers for unknown ones.

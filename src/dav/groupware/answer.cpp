@@ -17,7 +17,7 @@ Answer::Answer(const Services& services, http::Request& rq, http::Reply& rp, con
       rp_(rp),
       query_(query),
       preferences_(preferences_of(rq)),
-      view_{rq.caller(), spot.mount, {}, &query.calendar_data, {}, {}},
+      view_{rq.caller(), spot.mount, {}, &query.calendar_data, {}, services.scheduling.is_on(), {}, {}},
       user_(rq.caller().name),
       writer_(query, preferences_.minimal),
       out_(text_) {}
@@ -26,6 +26,8 @@ Task<> Answer::begin() {
   if ((query_.needs & needs::kAccount) != 0) view_.me = co_await services_.people.me(view_.caller);
   if ((query_.needs & needs::kQuota) != 0)
     view_.use = co_await services_.files.drive_use((co_await services_.files.home(view_.caller)).drive);
+  if ((query_.needs & needs::kDefaultCalendar) != 0 && services_.scheduling.is_on())
+    view_.default_calendar = co_await services_.scheduling.default_calendar(view_.caller);
   co_await begin_multistatus(rp_, preferences_);
   out_.begin(kNamespaces);
 }
@@ -60,12 +62,7 @@ Task<> Answer::collections(std::span<const collections::Collection> some) {
       const auto last = std::find_if_not(first, stored.end(), is_of);
       const auto href = collection_href(view_.mount, user_, one);
       out_.begin_response(href);
-      item({one.kind == collections::Kind::calendar ? kCalendar : kBook,
-            href,
-            user_,
-            &one,
-            nullptr,
-            {first, last}});
+      item({kind_of(one), href, user_, &one, nullptr, {first, last}});
       out_.end_response();
     }
     co_await send_if_long();
@@ -77,7 +74,7 @@ void Answer::member(const collections::Collection& collection, std::string_view 
   href_ = href;
   wire::append_href_segment(href_, row.name);
   out_.begin_response(href_);
-  item({collection.kind == collections::Kind::calendar ? kCalendarObject : kCardObject,
+  item({collection.kind == collections::Kind::book ? kCardObject : kCalendarObject,
         href_,
         user_,
         &collection,

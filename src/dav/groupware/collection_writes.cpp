@@ -109,6 +109,17 @@ Task<> mkcol(const Services& services, http::Request& rq, http::Reply& rp) {
 
 namespace {
 
+/// The calendar of the caller's own that is to take invitations; "" when the address is none.
+Task<std::string> default_path(const Services& services, const http::Request& rq, const std::string& href) {
+  const auto spot = spot_of_uri(rq, href);
+  if (!spot || spot->kind != kCalendar || spot->user != rq.caller().name) co_return "";
+  const auto found =
+      co_await services.collections.find(rq.caller(), collections::Kind::calendar, spot->collection);
+  const bool fits = found && found->access == collections::Access::own &&
+                    (found->components & collections::component::kEvent) != 0;
+  co_return fits ? spot->collection : std::string();
+}
+
 /// False when there was no room; everything else is thrown.
 Task<bool> apply(const Services& services, const Caller& caller, const Target& target, const Update& update) {
   try {
@@ -137,7 +148,15 @@ Task<> proppatch(const Services& services, http::Request& rq, http::Reply& rp) {
     co_await require_conditions(services, rq, target);
   if ((rq.caller().rights_mask & rights::kUpdate) == 0)
     forbid_privilege(target.spot.href(), "D:write-properties");
+  std::string default_calendar;
+  if (update.default_calendar && !update.fails) {
+    default_calendar = co_await default_path(services, rq, *update.default_calendar);
+    if (default_calendar.empty())
+      update.fail("schedule-default-calendar-URL", 403, "<C:valid-schedule-default-calendar-URL/>");
+  }
   if (!update.fails && !co_await apply(services, rq.caller(), target, update)) update.fail_last(507, {});
+  if (!update.fails && !default_calendar.empty())
+    co_await services.scheduling.set_default_calendar(rq.caller(), std::move(default_calendar));
   const auto preferences = preferences_of(rq);
   rp.add("Vary", "Prefer, Brief");
   if (preferences.minimal) rp.set("Preference-Applied", "return=minimal");

@@ -103,6 +103,20 @@ Task<Expect> require_conditions(const Services& services, const http::Request& r
   co_return is_pinned ? pinned(target) : expect;
 }
 
+std::optional<collections::Etag> require_schedule_tag(const http::Request& rq, const Target& target) {
+  if (!rq.headers().has("if-schedule-tag-match")) return std::nullopt;
+  const auto tags = read_tags(rq.headers().joined("if-schedule-tag-match"));
+  if (!target.object || !target.object->schedule_tag) fail();
+  const auto& is = *target.object->schedule_tag;
+  if (std::find(tags.bare.begin(), tags.bare.end(), collections::etag_text(is)) == tags.bare.end()) fail();
+  return is;
+}
+
+bool names_etag(const http::Request& rq) {
+  const auto tags = read_tags(rq.headers().joined("if-match"));
+  return std::any_of(tags.bare.begin(), tags.bare.end(), [](const auto& tag) { return tag != "*"; });
+}
+
 Task<std::string> require_collection_state(const Services& services, const http::Request& rq,
                                            const Target& target) {
   const auto& headers = rq.headers();

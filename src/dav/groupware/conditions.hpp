@@ -10,6 +10,12 @@ namespace welkin::dav::groupware {
 Task<collections::Expect> require_conditions(const Services& services, const http::Request& rq,
                                              const Target& target);
 
+/// If-Schedule-Tag-Match (RFC 6638 §8.3): the tag that the object has to have; the write looks at it again.
+/// @throws Error precondition_failed: it has another one already, or none
+std::optional<collections::Etag> require_schedule_tag(const http::Request& rq, const Target& target);
+/// Whether the client has told which bytes it has seen.
+bool names_etag(const http::Request& rq);
+
 /// Of a collection: what Collections::remove is to find, "" for anything.
 Task<std::string> require_collection_state(const Services& services, const http::Request& rq,
                                            const Target& target);

@@ -20,7 +20,7 @@ Task<std::string> name_of(const Services& services, const Caller& caller, const 
 
 Task<> export_collection(const Services& services, http::Request& rq, http::Reply& rp, const Target& target) {
   const auto& collection = *target.collection;
-  const bool calendar = collection.kind == collections::Kind::calendar;
+  const bool calendar = collection.kind != collections::Kind::book;
   const auto name = co_await name_of(services, rq.caller(), collection);
   const auto etag = '"' + collection.uid + '-' + collection.state() + '"';
   rp.set("ETag", etag);

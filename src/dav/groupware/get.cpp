@@ -21,6 +21,7 @@ Task<> send_object(http::Request& rq, http::Reply& rp, Target& target) {
     object.data = std::move(chosen.data);
     rp.add("Vary", "Accept");
   }
+  if (object.schedule_tag) rp.set("Schedule-Tag", etag_header(*object.schedule_tag));
   http::UserBody body;
   body.name = object.name;
   body.mime_type = target.spot.kind == kCalendarObject ? "text/calendar" : "text/vcard";

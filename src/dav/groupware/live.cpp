@@ -29,6 +29,8 @@ bool resourcetype(const Item& item, const View&, const Arguments*, std::string& 
   if ((item.kind & kFolder) != 0) out += "<D:collection/>";
   if (item.kind == kCalendar) out += "<C:calendar/>";
   if (item.kind == kBook) out += "<A:addressbook/>";
+  if (item.kind == kInbox) out += "<C:schedule-inbox/>";
+  if (item.kind == kOutbox) out += "<C:schedule-outbox/>";
   if (item.collection != nullptr && (item.kind & kCollection) != 0) {
     if (item.collection->access != collections::Access::own && item.collection->owner_name != item.user)
       out += "<CS:shared/>";
@@ -122,13 +124,13 @@ bool address_data(const Item& item, const View&, const Arguments* arguments, std
 
 constexpr LiveProperty kCommon[] = {
     {kDav, "resourcetype", kAny, true, 0, true, resourcetype},
-    {kDav, "displayname", kPrincipal | kCollection, true, needs::kStored | needs::kAccount, false,
+    {kDav, "displayname", kPrincipal | kCollection | kInbox, true, needs::kStored | needs::kAccount, false,
      displayname},
     {kDav, "getetag", kObject, true, 0, true, getetag},
     {kDav, "getcontenttype", kObject, true, 0, true, getcontenttype},
     {kDav, "getcontentlength", kObject, true, 0, true, getcontentlength},
-    {kDav, "getlastmodified", kObject | kCollection, true, needs::kTimes, true, getlastmodified},
-    {kDav, "creationdate", kObject | kCollection, true, needs::kTimes, true, creationdate},
+    {kDav, "getlastmodified", kObject | kCollection | kInbox, true, needs::kTimes, true, getlastmodified},
+    {kDav, "creationdate", kObject | kCollection | kInbox, true, needs::kTimes, true, creationdate},
     {kCaldav, "calendar-data", kCalendarObject, false, needs::kData, true, calendar_data},
     {kCarddav, "address-data", kCardObject, false, needs::kData, true, address_data},
 };
@@ -139,7 +141,7 @@ std::span<const LiveProperty> common_properties() { return kCommon; }
 
 std::span<const std::span<const LiveProperty>> live_tables() {
   static const std::array tables{common_properties(), principal_properties(), collection_properties(),
-                                 access_properties()};
+                                 access_properties(), scheduling_properties()};
   return tables;
 }
 

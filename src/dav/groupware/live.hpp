@@ -33,11 +33,14 @@ struct View {
   people::User me;                                        // the caller's account, when needed
   const calendars::DataRequest* calendar_data = nullptr;  // what of objects is told; nullptr: all
   calendars::Zone floating;                               // of times without a zone
-  files::Files::DriveUse use;                             // of the caller's drive, when needed
+  bool scheduling = false;                                // is offered
+  std::string default_calendar = {};                      // where invitations go, when needed
+  files::Files::DriveUse use = {};                        // of the caller's drive, when needed
 };
 
 namespace needs {
-inline constexpr unsigned kStored = 1, kTimes = 2, kData = 4, kAccount = 8, kQuota = 16;
+inline constexpr unsigned kStored = 1, kTimes = 2, kData = 4, kAccount = 8, kDefaultCalendar = 16,
+                          kQuota = 32;
 }  // namespace needs
 
 /// What the request says of a property beside its name: the children of calendar-data and the like.
@@ -63,6 +66,7 @@ std::span<const LiveProperty> common_properties();
 std::span<const LiveProperty> principal_properties();
 std::span<const LiveProperty> collection_properties();
 std::span<const LiveProperty> access_properties();
+std::span<const LiveProperty> scheduling_properties();
 
 /// Appends what a client has set under this name; false when nobody has.
 bool put_stored(const Item& item, std::string_view ns, std::string_view name, std::string& out);

@@ -29,7 +29,22 @@ std::vector<std::string_view> privileges_of(const Item& item, const Caller& call
     if (may_create && may_change) out.emplace_back("D:write");
     return out;
   }
+  if (item.kind == kOutbox) {
+    if ((caller.rights_mask & rights::kCreate) == 0) return out;
+    for (const auto name :
+         {"C:schedule-send", "C:schedule-send-invite", "C:schedule-send-reply", "C:schedule-send-freebusy"})
+      out.emplace_back(name);
+    return out;
+  }
   if (item.collection == nullptr) return out;
+  if (item.collection->kind == collections::Kind::inbox) {
+    for (const auto name : {"C:schedule-deliver", "C:schedule-deliver-invite", "C:schedule-deliver-reply",
+                            "C:schedule-query-freebusy"})
+      out.emplace_back(name);
+    if (may_change) out.emplace_back("D:write-properties");
+    if (item.collection->access >= Access::write) out.emplace_back("D:unbind");
+    return out;
+  }
   if (item.collection->kind == collections::Kind::calendar) out.emplace_back("C:read-free-busy");
   if (may_change) out.emplace_back("D:write-properties");
   if (item.collection->access < Access::write) return out;
@@ -65,6 +80,9 @@ bool supported_privileges(const Item&, const View&, const Arguments*, std::strin
   one("D:read-acl", "Read the access list");
   one("D:read-current-user-privilege-set", "Read one's own privileges");
   one("C:read-free-busy", "See when somebody is busy");
+  one("C:schedule-deliver", "Send invitations and answers to somebody");
+  one("C:schedule-query-freebusy", "Ask when somebody is busy");
+  one("C:schedule-send", "Send invitations and answers");
   out +=
       "<D:supported-privilege><D:privilege><D:write/></D:privilege><D:description xml:lang=\"en\">Write"
       "</D:description>";
@@ -122,7 +140,7 @@ bool quota_used(const Item& item, const View& view, const Arguments*, std::strin
   return put(out, "</D:quota-used-bytes>");
 }
 
-constexpr unsigned kOwned = kPrincipal | kHome | kCollection | kObject;
+constexpr unsigned kOwned = kPrincipal | kHome | kCollection | kObject | kInbox | kOutbox;
 
 constexpr LiveProperty kAccess[] = {
     {kDav, "owner", kOwned, false, 0, true, owner},

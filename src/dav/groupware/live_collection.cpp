@@ -137,12 +137,12 @@ bool transp(const Item& item, const View&, const Arguments*, std::string& out) {
 }
 
 constexpr LiveProperty kCollections[] = {
-    {kServer, "getctag", kCollection, true, 0, true, getctag},
-    {kDav, "sync-token", kCollection, false, 0, true, sync_token},
-    {kDav, "resource-id", kCollection, false, 0, true, resource_id},
+    {kServer, "getctag", kCollection | kInbox, true, 0, true, getctag},
+    {kDav, "sync-token", kCollection | kInbox, false, 0, true, sync_token},
+    {kDav, "resource-id", kCollection | kInbox, false, 0, true, resource_id},
     {kCaldav, "supported-calendar-component-set", kCalendar, false, 0, true, component_set},
     {kCaldav, "supported-calendar-component-sets", kCalendarHome, false, 0, true, component_sets},
-    {kCaldav, "supported-calendar-data", kCalendar, false, 0, true, calendar_data_set},
+    {kCaldav, "supported-calendar-data", kCalendar | kInbox, false, 0, true, calendar_data_set},
     {kCarddav, "supported-address-data", kBook, false, 0, true, address_data_set},
     {kCaldav, "max-resource-size", kCalendar, false, 0, true, calendar_size_max},
     {kCarddav, "max-resource-size", kBook, false, 0, true, card_size_max},
@@ -150,7 +150,7 @@ constexpr LiveProperty kCollections[] = {
     {kCaldav, "max-date-time", kCalendar, false, 0, true, max_date},
     {kCaldav, "max-instances", kCalendar, false, 0, true, max_instances},
     {kCaldav, "max-attendees-per-instance", kCalendar, false, 0, true, max_attendees},
-    {kCaldav, "supported-collation-set", kCalendar, false, 0, true, collations},
+    {kCaldav, "supported-collation-set", kCalendar | kInbox, false, 0, true, collations},
     {kCarddav, "supported-collation-set", kBook, false, 0, true, collations},
     {kCaldav, "calendar-description", kCalendar, false, needs::kStored, false, description},
     {kCarddav, "addressbook-description", kBook, false, needs::kStored, false, book_description},

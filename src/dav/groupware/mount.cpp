@@ -6,6 +6,7 @@
 #include "dav/groupware/collection_writes.hpp"
 #include "dav/groupware/get.hpp"
 #include "dav/groupware/object_writes.hpp"
+#include "dav/groupware/outbox.hpp"
 #include "dav/groupware/propfind.hpp"
 #include "dav/groupware/refusal.hpp"
 #include "dav/groupware/report.hpp"
@@ -25,29 +26,26 @@ struct Route {
   Task<> (*verb)(const Services&, http::Request&, http::Reply&);
 };
 constexpr Route kRoutes[] = {
-    {Method::get, "get", "read", get},          {Method::propfind, "propfind", "read", propfind},
-    {Method::report, "report", "read", report}, {Method::put, "put", "update", put},
-    {Method::del, "delete", "delete", remove},  {Method::copy, "copy", "read", copy},
-    {Method::move, "move", "delete", move},     {Method::proppatch, "proppatch", "update", proppatch},
-    {Method::mkcol, "mkcol", "create", mkcol},  {Method::mkcalendar, "mkcalendar", "create", mkcalendar},
+    {Method::get, "get", "read", get},
+    {Method::propfind, "propfind", "read", propfind},
+    {Method::report, "report", "read", report},
+    {Method::put, "put", "update", put},
+    {Method::del, "delete", "delete", remove},
+    {Method::copy, "copy", "read", copy},
+    {Method::move, "move", "delete", move},
+    {Method::proppatch, "proppatch", "update", proppatch},
+    {Method::post, "post", "read", post},
+    {Method::mkcol, "mkcol", "create", mkcol},
+    {Method::mkcalendar, "mkcalendar", "create", mkcalendar},
 };
 
 /// What is offered (RFC 4918 §10.1, RFC 3744 §7.2, RFC 4791 §5.1, RFC 6352 §6.1, RFC 5689 §3.1), told on
 /// OPTIONS only.
 constexpr std::string_view kOffered = "1, 3, extended-mkcol, access-control, calendar-access, addressbook";
 
-std::string_view allowed(const Spot& spot) {
-  if ((spot.kind & kObject) != 0) return "OPTIONS, GET, HEAD, PUT, DELETE, COPY, MOVE, PROPFIND, PROPPATCH";
-  if (spot.kind == kCalendar)
-    return "OPTIONS, GET, HEAD, DELETE, PROPFIND, PROPPATCH, REPORT, MKCOL, MKCALENDAR";
-  if (spot.kind == kBook) return "OPTIONS, GET, HEAD, DELETE, PROPFIND, PROPPATCH, REPORT, MKCOL";
-  if ((spot.kind & kHome) != 0) return "OPTIONS, GET, HEAD, PROPFIND, PROPPATCH, REPORT";
-  if (spot.kind == kNothing) return "OPTIONS";
-  return "OPTIONS, GET, HEAD, PROPFIND, REPORT";
-}
-
-Task<> options(const Services&, http::Request& rq, http::Reply& rp) {
-  rp.set("DAV", kOffered);
+Task<> options(const Services& services, http::Request& rq, http::Reply& rp) {
+  // Apps that see it leave invitations to us (RFC 6638 §2).
+  rp.set("DAV", std::string(kOffered) + (services.scheduling.is_on() ? ", calendar-auto-schedule" : ""));
   rp.set("Allow", allowed(spot_of(rq)));
   co_await rp.send(http::Status::ok);
 }
@@ -74,6 +72,18 @@ http::Handler wrapped(std::vector<http::Middleware> outer_first, http::Handler h
 }
 
 }  // namespace
+
+std::string_view allowed(const Spot& spot) {
+  if ((spot.kind & kObject) != 0) return "OPTIONS, GET, HEAD, PUT, DELETE, COPY, MOVE, PROPFIND, PROPPATCH";
+  if (spot.kind == kCalendar)
+    return "OPTIONS, GET, HEAD, DELETE, PROPFIND, PROPPATCH, REPORT, MKCOL, MKCALENDAR";
+  if (spot.kind == kBook) return "OPTIONS, GET, HEAD, DELETE, PROPFIND, PROPPATCH, REPORT, MKCOL";
+  if (spot.kind == kInbox) return "OPTIONS, GET, HEAD, PROPFIND, PROPPATCH, REPORT";
+  if (spot.kind == kOutbox) return "OPTIONS, GET, HEAD, POST, PROPFIND, REPORT";
+  if ((spot.kind & kHome) != 0) return "OPTIONS, GET, HEAD, PROPFIND, PROPPATCH, REPORT";
+  if (spot.kind == kNothing) return "OPTIONS";
+  return "OPTIONS, GET, HEAD, PROPFIND, REPORT";
+}
 
 void mount(http::Router& router, const Services& services) {
   const auto errors = answer_errors(write_error);

@@ -1,10 +1,14 @@
 #pragma once
+#include "dav/groupware/spot.hpp"
 #include "welkin/dav/dav.hpp"
 
 namespace welkin::dav::groupware {
 
 /// The routes below /dav, /caldav and /carddav, which are one tree, and /.well-known/.
 void mount(http::Router& router, const Services& services);
+
+/// Methods an address takes, for Allow.
+std::string_view allowed(const Spot& spot);
 
 /// PROPFIND above all mounts for whoever may not see files: who he is, no more.
 Task<> propfind_top(const Services& services, http::Request& rq, http::Reply& rp);

@@ -18,12 +18,16 @@ using Verdict = collections::Objects::Written::Verdict;
 /// Where an object can be written. @throws Refusal, Error not_found, conflict `parent_missing`
 void require_object_place(const Target& target) {
   const auto& spot = target.spot;
+  if (spot.kind == kNothing && target.spot.parent().kind == kOutbox)
+    forbid_privilege(target.spot.parent().href(), "D:bind");
   if (spot.kind == kNothing && spot.names.size() > 2)
     throw Error(Errc::conflict, "parent_missing", "The collection that would hold it is not there");
   if ((spot.kind & kObject) == 0) forbid_privilege(spot.href(), "D:write-content");
   if (!target.collection)
     throw Error(Errc::conflict, "parent_missing", "The collection that would hold it is not there");
   if (spot.has_slash) throw Error(Errc::not_found, "not_found", "There is nothing at this address");
+  // Messages come from whoever sends them.
+  if (spot.is_in_inbox()) forbid_privilege(spot.parent().href(), "D:bind");
   require_write(target, target.object ? "D:write-content" : "D:bind");
 }
 
@@ -57,6 +61,41 @@ bool wants_representation(const http::Request& rq) {
 
 }  // namespace
 
+namespace {
+
+/// A write of an object, and what is told of it.
+struct Put {
+  collections::Objects::Written written;
+  collections::Etag etag{};
+  std::string data;             // what is stored
+  bool is_verbatim = true;      // it is what was sent
+  std::optional<db::Uuid> tag;  // of a scheduling object
+};
+
+Task<Put> write(const Services& services, http::Request& rq, const Target& target,
+                collections::Objects::NewObject object) {
+  Put out;
+  out.data = object.data;
+  if (target.spot.kind != kCalendarObject || !services.scheduling.is_on()) {
+    out.etag = collections::etag_of(object.data);
+    out.written =
+        co_await services.collections.objects().put(rq.caller(), target.collection->id, std::move(object));
+    co_return out;
+  }
+  calendars::Scheduling::Seen seen;
+  seen.tag = require_schedule_tag(rq, target);
+  seen.is_whole = !seen.tag && names_etag(rq);
+  auto stored = co_await services.scheduling.put(rq.caller(), *target.collection, std::move(object), seen);
+  out.written = std::move(stored.written);
+  out.etag = stored.etag;
+  out.tag = stored.tag;
+  out.is_verbatim = stored.data.empty();
+  if (!out.is_verbatim) out.data = std::move(stored.data);
+  co_return out;
+}
+
+}  // namespace
+
 Task<> put(const Services& services, http::Request& rq, http::Reply& rp) {
   const auto target = co_await find_target(services, rq.caller(), spot_of(rq));
   require_object_place(target);
@@ -67,37 +106,54 @@ Task<> put(const Services& services, http::Request& rq, http::Reply& rp) {
   object.data = co_await read_object_body(rq, calendar);
   object.facts = read_facts(object.data, target);
   object.name = target.spot.object;
-  const auto etag = etag_header(collections::etag_of(object.data));
+  const auto done = co_await write(services, rq, target, std::move(object));
+  require_done(done.written, target.spot);
   const bool show = wants_representation(rq);
-  const std::string shown = show ? object.data : std::string();
-  const auto written =
-      co_await services.collections.objects().put(rq.caller(), target.collection->id, std::move(object));
-  require_done(written, target.spot);
-  rp.set("ETag", etag);
-  rp.set("Last-Modified", times::http_date(written.modified_at));
+  // Whoever has sent other bytes than are stored has to fetch them, and does when he is told no tag of them.
+  if (done.is_verbatim || show) rp.set("ETag", etag_header(done.etag));
+  if (done.tag) rp.set("Schedule-Tag", etag_header(*done.tag));
+  rp.set("Last-Modified", times::http_date(done.written.modified_at));
   if (show) {
     rp.set("Preference-Applied", "return=representation");
     rp.set("Content-Location", target.spot.path());
     // As it stands: another coding would be another entity tag.
     rp.set("Cache-Control", "private, no-cache, no-transform");
-    co_await rp.send(written.created ? http::Status::created : http::Status::ok,
-                     calendar ? "text/calendar; charset=utf-8" : "text/vcard; charset=utf-8", shown);
+    co_await rp.send(done.written.created ? http::Status::created : http::Status::ok,
+                     calendar ? "text/calendar; charset=utf-8" : "text/vcard; charset=utf-8", done.data);
     co_return;
   }
-  co_await rp.send(written.created ? http::Status::created : http::Status::no_content);
+  co_await rp.send(done.written.created ? http::Status::created : http::Status::no_content);
 }
+
+namespace {
+
+Task<> remove_object(const Services& services, http::Request& rq, const Target& target) {
+  require_write(target, "D:unbind");
+  auto expect = co_await require_conditions(services, rq, target);
+  if (target.spot.kind != kCalendarObject || target.spot.is_in_inbox() || !services.scheduling.is_on()) {
+    co_await services.collections.objects().remove(rq.caller(), target.collection->id, target.spot.object,
+                                                   expect);
+    co_return;
+  }
+  const auto tag = require_schedule_tag(rq, target);
+  const bool tells = !text::iequals(text::trim(rq.header("schedule-reply")), "F");
+  co_await services.scheduling.remove(rq.caller(), *target.collection, target.spot.object, expect, tag,
+                                      tells);
+}
+
+}  // namespace
 
 Task<> remove(const Services& services, http::Request& rq, http::Reply& rp) {
   const auto target = co_await require_target(services, rq.caller(), spot_of(rq));
-  if (!target.collection) forbid_privilege(target.spot.href(), "D:unbind");
+  if (!target.collection || target.spot.kind == kInbox) forbid_privilege(target.spot.href(), "D:unbind");
   if (target.object) {
-    require_write(target, "D:unbind");
-    auto expect = co_await require_conditions(services, rq, target);
-    co_await services.collections.objects().remove(rq.caller(), target.collection->id, target.spot.object,
-                                                   expect);
+    co_await remove_object(services, rq, target);
   } else {
     auto state = co_await require_collection_state(services, rq, target);
-    co_await services.collections.remove(rq.caller(), target.collection->id, std::move(state));
+    if (target.spot.kind == kCalendar && services.scheduling.is_on())
+      co_await services.scheduling.remove_calendar(rq.caller(), target.collection->id, std::move(state));
+    else
+      co_await services.collections.remove(rq.caller(), target.collection->id, std::move(state));
   }
   co_await rp.send(http::Status::no_content);
 }
@@ -119,7 +175,7 @@ Task<> transfer(const Services& services, http::Request& rq, http::Reply& rp, bo
     throw Error(Errc::invalid, "bad_destination", "Destination is no address of calendars or contacts");
   require_protocol(rq.caller(), *to);
   // Collections keep their place: a client would see another calendar, and lose what it knows of this one.
-  if (!source.object) forbid_privilege(source.spot.href(), "D:unbind");
+  if (!source.object || source.spot.is_in_inbox()) forbid_privilege(source.spot.href(), "D:unbind");
   const auto target = co_await find_target(services, rq.caller(), *to);
   require_object_place(target);
   if (!copy) require_write(source, "D:unbind");
@@ -136,7 +192,10 @@ Task<> transfer(const Services& services, http::Request& rq, http::Reply& rp, bo
   what.to_name = target.spot.object;
   what.copy = copy;
   what.overwrite = may_overwrite(rq);
-  const auto written = co_await services.collections.objects().transfer(rq.caller(), std::move(what));
+  const bool scheduling = source.spot.kind == kCalendarObject && services.scheduling.is_on();
+  const auto written = scheduling
+                           ? co_await services.scheduling.transfer(rq.caller(), std::move(what))
+                           : co_await services.collections.objects().transfer(rq.caller(), std::move(what));
   require_done(written, target.spot);
   rp.set("ETag", etag_header(source.object->etag));
   if (written.created) rp.set("Location", target.spot.path());

@@ -199,7 +199,11 @@ Task<> expand_property(ReportRequest& request) {
             co_await request.services.people.me(request.rq.caller()),
             nullptr,
             {},
+            request.services.scheduling.is_on(),
+            {},
             co_await files.drive_use((co_await files.home(request.rq.caller())).drive)};
+  if (view.scheduling)
+    view.default_calendar = co_await request.services.scheduling.default_calendar(request.rq.caller());
   Expander expander(request, std::move(view));
   wire::Multistatus(expander.out()).begin(kNamespaces);
   co_await expander.response(request.target.spot, request.body, 0);

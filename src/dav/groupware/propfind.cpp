@@ -42,6 +42,12 @@ Task<> list_below(const Services& services, const Caller& caller, const Target& 
   const auto& spot = target.spot;
   if ((spot.kind & kHome) != 0) {
     co_await answer.collections(co_await services.collections.home(caller, spot.collection_kind()));
+    if (spot.kind == kCalendarHome && services.scheduling.is_on()) {
+      co_await answer.collections(co_await services.collections.home(caller, collections::Kind::inbox));
+      auto outbox = spot.names;
+      outbox.emplace_back("outbox");
+      co_await answer.place(spot_at(spot.mount, std::move(outbox), true));
+    }
     co_return;
   }
   if (target.collection && !target.object) co_await list_members(services, target, answer);

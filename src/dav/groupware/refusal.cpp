@@ -28,6 +28,15 @@ constexpr Wording kWordings[] = {
     {"min_date_time", "<C:min-date-time/>"},
     {"max_date_time", "<C:max-date-time/>"},
     {"valid_filter", "<C:valid-filter/>"},
+    // RFC 6638 §3.2.4
+    {"unique_scheduling_object_resource", "<C:unique-scheduling-object-resource/>"},
+    {"same_organizer_in_all_components", "<C:same-organizer-in-all-components/>"},
+    {"allowed_organizer_scheduling_object_change", "<C:allowed-organizer-scheduling-object-change/>"},
+    {"allowed_attendee_scheduling_object_change", "<C:allowed-attendee-scheduling-object-change/>"},
+    {"default_calendar_needed", "<C:default-calendar-needed/>"},
+    {"valid_schedule_default_calendar_url", "<C:valid-schedule-default-calendar-URL/>"},
+    {"valid_scheduling_message", "<C:valid-scheduling-message/>"},
+    {"valid_organizer", "<C:valid-organizer/>"},
     // RFC 6352 §6.3.2.1
     {"valid_address_data", "<A:valid-address-data/>"},
     {"supported_address_data", "<A:supported-address-data/>"},

@@ -1,5 +1,6 @@
 #include "dav/groupware/report.hpp"
 
+#include "dav/groupware/answer.hpp"
 #include "dav/groupware/book_query.hpp"
 #include "dav/groupware/calendar_query.hpp"
 #include "dav/groupware/multiget.hpp"
@@ -14,14 +15,24 @@ namespace {
 
 constexpr unsigned kPeople = kRoot | kPrincipals | kPrincipal;
 
+/// Of what never holds anything.
+Task<> nothing(ReportRequest& request) {
+  const auto query = read_report_props(request.body);
+  Answer answer(request.services, request.rq, request.rp, query, request.target.spot);
+  co_await answer.begin();
+  co_await answer.end();
+}
+
 constexpr Report kReports[] = {
     {kDav, "principal-property-search", kPeople, principal_property_search},
     {kDav, "principal-search-property-set", kPeople, principal_search_property_set},
     {kDav, "principal-match", kPeople | kHome, principal_match},
-    {kDav, "expand-property", kPeople | kHome | kCollection, expand_property},
-    {kDav, "sync-collection", kCollection, sync_collection},
-    {kCaldav, "calendar-multiget", kCalendar, multiget},
-    {kCaldav, "calendar-query", kCalendar, calendar_query},
+    {kDav, "expand-property", kPeople | kHome | kCollection | kInbox, expand_property},
+    {kDav, "sync-collection", kCollection | kInbox, sync_collection},
+    {kCaldav, "calendar-multiget", kCalendar | kInbox, multiget},
+    {kCaldav, "calendar-query", kCalendar | kInbox, calendar_query},
+    {kCaldav, "calendar-multiget", kOutbox, nothing},
+    {kCaldav, "calendar-query", kOutbox, nothing},
     {kCaldav, "free-busy-query", kCalendar, free_busy_query},
     {kCarddav, "addressbook-multiget", kBook, multiget},
     {kCarddav, "addressbook-query", kBook, book_query},

@@ -39,6 +39,8 @@ void read_kind(Spot& spot) {
     spot.user = n[above];
     if (size > above + 1) spot.collection = n[above + 1];
     if (size > above + 2) spot.object = n[above + 2];
+    if (spot.kind == kCalendar && spot.collection == "inbox") spot.kind = kInbox;
+    if (spot.collection == "outbox" && calendars) spot.kind = spot.kind == kCalendar ? kOutbox : kNothing;
   }
 }
 
@@ -103,6 +105,18 @@ std::optional<Spot> spot_of_uri(const http::Request& rq, std::string_view uri) {
   return spot_at(std::string(rq.base_path()) + '/' + mount, {first, names.end()}, has_slash);
 }
 
+Kind kind_of(const collections::Collection& collection) {
+  switch (collection.kind) {
+    case collections::Kind::calendar:
+      return kCalendar;
+    case collections::Kind::book:
+      return kBook;
+    case collections::Kind::inbox:
+      return kInbox;
+  }
+  return kNothing;
+}
+
 std::string principal_href(std::string_view mount, std::string_view user) {
   std::string out;
   wire::append_escaped(out, mount);
@@ -113,7 +127,7 @@ std::string principal_href(std::string_view mount, std::string_view user) {
 std::string home_href(std::string_view mount, collections::Kind kind, std::string_view user) {
   std::string out;
   wire::append_escaped(out, mount);
-  append_segment(out += kind == collections::Kind::calendar ? "/calendars/" : "/addressbooks/users/", user);
+  append_segment(out += kind == collections::Kind::book ? "/addressbooks/users/" : "/calendars/", user);
   return out;
 }
 

@@ -27,11 +27,13 @@ enum Kind : unsigned {
   kBook = 128,
   kCalendarObject = 256,
   kCardObject = 512,
+  kInbox = 1024,   // what is in it are calendar objects, too
+  kOutbox = 2048,  // never holds anything
   kHome = kCalendarHome | kBookHome,
   kCollection = kCalendar | kBook,
   kObject = kCalendarObject | kCardObject,
-  kFolder = 255,
-  kAny = 1023,
+  kFolder = 255 | kInbox | kOutbox,
+  kAny = 4095,
 };
 
 /// Where a request, a Destination or a DAV:href points.
@@ -43,9 +45,11 @@ struct Spot {
   std::string user, collection, object;  // as far as the kind has them
 
   bool is_folder() const { return (kind & kFolder) != 0; }
+  bool is_in_inbox() const { return kind == kInbox || (kind == kCalendarObject && collection == "inbox"); }
   collections::Kind collection_kind() const {
-    return (kind & (kCalendarHome | kCalendar | kCalendarObject)) != 0 ? collections::Kind::calendar
-                                                                       : collections::Kind::book;
+    if (is_in_inbox()) return collections::Kind::inbox;
+    return (kind & (kCalendarHome | kCalendar | kCalendarObject | kOutbox)) != 0 ? collections::Kind::calendar
+                                                                                 : collections::Kind::book;
   }
   /// The one spelling we use, percent-encoded, for headers; a folder's ends with a slash.
   std::string path() const;
@@ -54,6 +58,8 @@ struct Spot {
   /// The same of the folder that holds it.
   Spot parent() const;
 };
+
+Kind kind_of(const collections::Collection& collection);
 
 /// The first segment of the request is the mount.
 Spot spot_of(const http::Request& rq);

@@ -19,9 +19,15 @@ Task<Target> find_target(const Services& services, const Caller& caller, Spot sp
     target.exists = true;
     co_return target;
   }
+  // Where nothing is sent there is no place for it.
+  if ((kind == kOutbox || target.spot.is_in_inbox()) && !services.scheduling.is_on()) co_return target;
+  if (kind == kOutbox) {
+    target.exists = true;
+    co_return target;
+  }
   target.collection =
       co_await services.collections.find(caller, target.spot.collection_kind(), target.spot.collection);
-  if (!target.collection || (kind & kCollection) != 0) {
+  if (!target.collection || (kind & (kCollection | kInbox)) != 0) {
     target.exists = target.collection.has_value();
     co_return target;
   }
@@ -38,7 +44,8 @@ Task<Target> require_target(const Services& services, const Caller& caller, Spot
 
 void require_protocol(const Caller& caller, const Spot& spot) {
   std::int32_t wanted = protocols::kCaldav | protocols::kCarddav;
-  if ((spot.kind & (kCalendarHome | kCalendar | kCalendarObject)) != 0) wanted = protocols::kCaldav;
+  if ((spot.kind & (kCalendarHome | kCalendar | kCalendarObject | kInbox | kOutbox)) != 0)
+    wanted = protocols::kCaldav;
   if ((spot.kind & (kBookHome | kBook | kCardObject)) != 0) wanted = protocols::kCarddav;
   const bool has_none = (caller.protocol_mask & wanted) == 0;
   if (has_none || caller.root_limit || !caller.user) forbid_privilege(spot.href(), "D:read");

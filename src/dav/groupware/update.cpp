@@ -17,11 +17,24 @@ struct Verdict {
   std::string_view condition = {};
 };
 
+/// RFC 7953: what of the week somebody can be reached in.
+bool is_availability(std::string_view icalendar) {
+  try {
+    const auto calendar = wire::parse_ical(icalendar);
+    return std::any_of(calendar.components.begin(), calendar.components.end(),
+                       [](const auto& component) { return component.name == "VAVAILABILITY"; });
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 Verdict judge_value(const wire::XmlElement& property) {
   if (property.is(kCaldav, "calendar-timezone") && !zone_in(property.text))
     return {403, "<C:valid-calendar-data/>"};
   if (property.is(kCaldav, "calendar-timezone-id") && !calendars::Zone::iana(property.trimmed()))
     return {403, "<C:valid-timezone/>"};
+  if (property.name == "calendar-availability" && !is_availability(property.text))
+    return {403, "<C:valid-calendar-data/>"};
   if (property.is(kCaldav, "schedule-calendar-transp")) {
     const bool known = property.children.size() == 1 && (property.children[0].is(kCaldav, "opaque") ||
                                                          property.children[0].is(kCaldav, "transparent"));
@@ -101,8 +114,15 @@ class Reader {
     const auto* live = find_live(element.ns, element.name);
     const bool is_ours = live != nullptr && (live->kinds & kind_) != 0;
     if (live != nullptr && live->is_protected) return {403, kProtected};
-    if ((kind_ & (kHome | kCollection)) == 0) return {403, kProtected};
-    if (is_set && is_ours) {
+    if ((kind_ & (kHome | kCollection | kInbox)) == 0) return {403, kProtected};
+    if (kind_ == kInbox && element.is(kCaldav, "schedule-default-calendar-URL")) {
+      const auto* href = is_set ? element.child(kDav, "href") : nullptr;
+      if (href == nullptr) return {403, "<C:valid-schedule-default-calendar-URL/>"};
+      update_.default_calendar = std::string(href->trimmed());
+      return {};
+    }
+    const bool is_inbox_value = kind_ == kInbox && element.name == "calendar-availability";
+    if (is_set && (is_ours || is_inbox_value)) {
       if (const auto verdict = judge_value(element); verdict.status != 200) return verdict;
     }
     return keep(element, is_set);
@@ -173,6 +193,16 @@ void keep_zones_equal(Update& update) {
 }
 
 }  // namespace
+
+void Update::fail(std::string_view name, int status, std::string_view condition) {
+  fails = true;
+  for (auto& one : named) {
+    if (one.name != name) continue;
+    one.status = status;
+    one.condition = condition;
+  }
+  let_others_fall(*this);
+}
 
 void Update::fail_last(int status, std::string_view condition) {
   fails = true;

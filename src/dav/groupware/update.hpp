@@ -17,6 +17,11 @@ struct Update {
   std::vector<collections::PropertyChange> changes;
   bool fails = false;
 
+  /// An inbox's C:schedule-default-calendar-URL, as it was given: kept elsewhere.
+  std::optional<std::string> default_calendar;
+
+  /// One that was found wanting later; the others fall with it.
+  void fail(std::string_view name, int status, std::string_view condition);
   void fail_last(int status, std::string_view condition);
   /// The propstats, one a status and condition.
   void write(wire::Multistatus& out) const;

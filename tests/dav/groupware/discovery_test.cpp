@@ -48,14 +48,16 @@ TEST_F(GroupwareDiscovery, ThePrincipalTellsTheHomes) {
             "/caldav/addressbooks/users/" + alice.name + "/");
   EXPECT_NE(r.properties.at("resourcetype").element.child("DAV:", "principal"), nullptr);
   EXPECT_EQ(r.text("displayname"), alice.name);
-  EXPECT_EQ(r.status_of(caldav("schedule-inbox-URL")), 404) << "there is no scheduling";
+  EXPECT_EQ(r.properties.at(caldav("schedule-inbox-URL")).element.children.at(0).text,
+            "/caldav/calendars/" + alice.name + "/inbox/");
   EXPECT_EQ(r.status_of(cs("dropbox-home-URL")), 404);
 }
 
 TEST_F(GroupwareDiscovery, OptionsTellsWhatIsOfferedAndNoMore) {
   for (const auto& path : {"/dav/principals/users/" + alice.name + "/", home, cal, book}) {
     EXPECT_EQ(send("OPTIONS", path), 200);
-    EXPECT_EQ(last.header("dav"), "1, 3, extended-mkcol, access-control, calendar-access, addressbook")
+    EXPECT_EQ(last.header("dav"),
+              "1, 3, extended-mkcol, access-control, calendar-access, addressbook, calendar-auto-schedule")
         << path;
     EXPECT_NE(last.header("allow").find("PROPFIND"), std::string::npos);
   }
@@ -74,7 +76,8 @@ TEST_F(GroupwareDiscovery, ListsGoDownFromTheRoot) {
   EXPECT_EQ(propfind("/dav/principals/users/", "1", "<D:resourcetype/>").hrefs().at(1),
             "/dav/principals/users/" + alice.name + "/");
   const auto calendars = propfind(home, "1", "<D:resourcetype/><D:displayname/>");
-  EXPECT_EQ(calendars.hrefs(), (std::vector<std::string>{home, cal, tasks}));
+  EXPECT_EQ(calendars.hrefs(),
+            (std::vector<std::string>{home, cal, tasks, home + "inbox/", home + "outbox/"}));
   EXPECT_EQ(calendars.at(cal).text("displayname"), "Personal");
   EXPECT_NE(calendars.at(cal)
                 .properties.at("resourcetype")

@@ -41,7 +41,9 @@ inline std::string card(const std::string& uid, const std::string& name = "Eva")
 
 /// Somebody with the default collections, and bob, who shall not see them.
 struct Groupware : ::testing::Test {
-  TestServer& server = shared_server();
+  Groupware() : Groupware(shared_server()) {}
+  explicit Groupware(TestServer& on) : server(on) {}
+  TestServer& server;
   TestUser alice = server.user(server.fresh("alice")), bob = server.user(server.fresh("bob"));
   ApiClient dav = server.as(alice), bobs = server.as(bob);
   std::string home = "/dav/calendars/" + alice.name + "/",
