@@ -10,6 +10,8 @@ alter table collection_feeds
   add column expires_at timestamptz,                 -- null: until it is revoked
   add column last_read_at timestamptz;               -- kept to the hour
 
+alter table collection_trash add column flags smallint not null default 0;   -- of the object, as it was
+
 -- Bits of collection_objects.flags: 4 private, 8 confidential (RFC 5545 §3.8.1.3; what is unknown is private).
 update collection_objects o set flags = o.flags | case when c.class ~* '^CONFIDENTIAL$' then 8 else 4 end
   from (select x.id, substring(convert_from(x.data, 'UTF8') from '(?in)^CLASS(?:;[^:\r\n]*)?:[ \t]*([^ \t\r\n]*)') class

@@ -122,6 +122,13 @@ begin
             from nodes n where n.id = p_node);
 end $$;
 
+CREATE FUNCTION public.charge_collection(p_collection bigint, p_bytes bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+  perform charge_owner((select c.owner_id from collections c where c.id = p_collection), p_bytes);
+end $$;
+
 CREATE FUNCTION public.charge_drive(p_drive integer, p_bytes bigint) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -129,6 +136,38 @@ begin
   update drives set used_bytes = used_bytes + p_bytes
    where id = p_drive and (p_bytes <= 0 or used_bytes + reserved_bytes + p_bytes <= quota_bytes);
   if not found then raise exception using errcode = 'WQ507', message = 'quota_exceeded'; end if;
+end $$;
+
+CREATE FUNCTION public.charge_owner(p_owner bigint, p_bytes bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare drive integer;
+begin
+  if p_bytes = 0 then return; end if;
+  select d.id into drive from drives d where d.owner_id = p_owner and d.kind = 1;
+  if not found then return; end if;
+  perform pg_advisory_xact_lock(1, drive);
+  update drives d set used_bytes = greatest(d.used_bytes + p_bytes, 0)
+   where d.id = drive and (p_bytes <= 0 or d.used_bytes + d.reserved_bytes + p_bytes <= d.quota_bytes);
+  if not found and exists (select from drives d where d.id = drive) then
+    raise exception using errcode = 'WQ507', message = 'quota_exceeded'; end if;
+end $$;
+
+CREATE FUNCTION public.charge_transfer(p_from bigint, p_to bigint, p_bytes bigint, p_freed bigint, p_copy boolean) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare giver bigint; taker bigint;
+begin
+  select c.owner_id into giver from collections c where c.id = p_from;
+  select c.owner_id into taker from collections c where c.id = p_to;
+  if giver = taker then
+    perform charge_owner(taker, case when p_copy then p_bytes else 0 end - p_freed);
+    return;
+  end if;
+  perform pg_advisory_xact_lock(1, x.id)
+     from (select d.id from drives d where d.owner_id in (giver, taker) and d.kind = 1 order by d.id offset 0) x;
+  perform charge_owner(taker, p_bytes - p_freed);
+  if not p_copy then perform charge_owner(giver, -p_bytes); end if;
 end $$;
 
 CREATE FUNCTION public.collection_access(p_collection bigint, p_user bigint, p_subjects bigint[], p_mask integer) RETURNS smallint
@@ -145,6 +184,16 @@ begin
      where s.collection_id = p_collection and s.subject_id = any (p_subjects);
   end if;
   return case when best > 1 and p_mask & 28 <> 28 then 1 else best end;
+end $$;
+
+CREATE FUNCTION public.collection_bytes(p_owner bigint) RETURNS bigint
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  return (select coalesce(sum(s.bytes), 0) from collections c join collection_state s on s.collection_id = c.id
+           where c.owner_id = p_owner)
+       + (select coalesce(sum(octet_length(t.data)), 0) from collections c join collection_trash t on t.collection_id = c.id
+           where c.owner_id = p_owner);
 end $$;
 
 CREATE FUNCTION public.commit_files(p_drive integer, p_user bigint, p_session bigint, p_app_password bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, p_parents bigint[], p_names text[], p_files bigint[], p_contents bigint[], p_sizes bigint[], p_mtimes bigint[], p_mimes smallint[], p_expects smallint[], p_etags text[], p_overwrites boolean[], p_tokens text[], p_uploads bigint[]) RETURNS TABLE(ord integer, verdict text, node_id bigint, parent_id bigint, name text, seq bigint, created boolean, created_at bigint, rights integer, creator bigint)
@@ -536,6 +585,65 @@ begin
   select count(*), coalesce(sum(size), 0) into dropped, freed from gone;
   update drives set used_bytes = used_bytes - freed where id = p_drive and freed > 0;
   return dropped;
+end $$;
+
+CREATE FUNCTION public.empty_collection_trash(p_user bigint, p_kind smallint, p_mask integer, p_days integer, p_limit integer, OUT gone integer, OUT done boolean) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+declare ids bigint[]; freed bigint; many integer;
+begin
+  if p_mask & 16 = 0 then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
+  select array_agg(x.id) into ids from (
+    select t.id from collections c join collection_trash t on t.collection_id = c.id
+     where c.owner_id = p_user and c.kind = p_kind and c.deleted_at is null limit p_limit for update of t skip locked) x;
+  gone := coalesce(cardinality(ids), 0);
+  with deleted as (delete from collection_trash where id = any (ids) returning octet_length(data) bytes)
+    select coalesce(sum(bytes), 0) into freed from deleted;
+  done := gone < p_limit;
+  if done then
+    update collections set deleted_at = '-infinity'
+     where owner_id = p_user and kind = p_kind and deleted_at > now() - make_interval(days => p_days);
+    get diagnostics many = row_count;
+    gone := gone + many;
+  end if;
+  perform charge_owner(p_user, -freed);
+end $$;
+
+CREATE FUNCTION public.end_collection_trash(p_days integer, p_limit integer) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare trashed bigint[]; members bigint[]; each record;
+begin
+  select array_agg(x.id) into trashed from (
+    select t.id from collection_trash t where t.deleted_at < now() - make_interval(days => p_days)
+    union
+    select t.id from collections c join collection_trash t on t.collection_id = c.id
+     where c.deleted_at < now() - make_interval(days => p_days)
+    limit p_limit) x;
+  select array_agg(x.id) into members from (
+    select o.id from collections c join collection_objects o on o.collection_id = c.id
+     where c.deleted_at < now() - make_interval(days => p_days) limit p_limit) x;
+  perform 1 from collection_state s
+    where s.collection_id in (select o.collection_id from collection_objects o where o.id = any (members))
+    order by s.collection_id for update;
+  for each in
+    with ended as (delete from collection_trash t where t.id = any (trashed) returning t.collection_id, octet_length(t.data) bytes),
+    gone as (delete from collection_objects o where o.id = any (members) returning o.collection_id, o.size, o.deleted),
+    counted as (
+      update collection_state s set bytes = s.bytes - g.bytes, object_count = s.object_count - g.many
+        from (select collection_id, sum(size)::bigint bytes, (count(*) filter (where not deleted))::integer many from gone group by 1) g
+       where s.collection_id = g.collection_id),
+    freed as (select collection_id, bytes::bigint from ended union all select collection_id, size::bigint from gone)
+    select c.owner_id, min(d.id) drive, sum(f.bytes)::bigint bytes
+      from freed f join collections c on c.id = f.collection_id left join drives d on d.owner_id = c.owner_id and d.kind = 1
+     group by c.owner_id order by drive
+  loop
+    perform charge_owner(each.owner_id, -each.bytes);
+  end loop;
+  delete from collections c where c.deleted_at < now() - make_interval(days => p_days)
+     and not exists (select from collection_objects o where o.collection_id = c.id)
+     and not exists (select from collection_trash t where t.collection_id = c.id);
+  return coalesce(cardinality(trashed), 0) >= p_limit or coalesce(cardinality(members), 0) >= p_limit;
 end $$;
 
 CREATE FUNCTION public.etag_text(p_drive integer, p_seq bigint, p_node bigint) RETURNS text
@@ -1058,6 +1166,18 @@ begin
   return done;
 end $$;
 
+CREATE FUNCTION public.purge_collection(p_collection bigint, p_user bigint, p_mask integer, p_days integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+  perform 1 from collection_state s where s.collection_id = p_collection for update;
+  if not exists (select from collections x where x.id = p_collection and x.owner_id = p_user
+                    and x.deleted_at > now() - make_interval(days => p_days) and p_mask & 1 = 1) then
+    raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  if p_mask & 16 = 0 then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
+  update collections set deleted_at = '-infinity' where id = p_collection;
+end $$;
+
 CREATE FUNCTION public.purge_drive_trash(p_drive integer, p_subjects bigint[], p_mask integer, p_limit bigint) RETURNS bigint
     LANGUAGE plpgsql
     AS $$
@@ -1085,6 +1205,22 @@ begin
   if member_rights(t.drive_id, p_subjects, p_mask) & 16 = 0 then
     raise exception using errcode = 'WF403', message = 'forbidden'; end if;
   update trash set purging = true where node_id = p_node;
+end $$;
+
+CREATE FUNCTION public.purge_trashed_object(p_trash bigint, p_user bigint, p_subjects bigint[], p_mask integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare place record; freed bigint;
+begin
+  select c.id, c.owner_id, c.deleted_at into place
+    from collection_trash x join collections c on c.id = x.collection_id where x.id = p_trash;
+  if not found or place.deleted_at is not null
+     or collection_access(place.id, p_user, p_subjects, p_mask | 28) < 2 then
+    raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  if p_mask & 16 = 0 then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
+  delete from collection_trash where id = p_trash returning octet_length(data) into freed;
+  if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  perform charge_owner(place.owner_id, -freed);
 end $$;
 
 CREATE FUNCTION public.put_away_unwritten(p_seconds integer, p_limit integer) RETURNS boolean
@@ -1146,6 +1282,7 @@ begin
   if found then verdict := 'uid_conflict'; return; end if;
   holder := ''; created := not had;
   if had then had_size := o.size; end if;
+  perform charge_collection(p_collection, octet_length(p_data) - had_size);
   update collection_state st set seq = s.seq + 1, object_count = st.object_count + (not had)::integer,
          bytes = st.bytes + octet_length(p_data) - had_size, changed_at = put_object.modified_at
    where st.collection_id = p_collection;
@@ -1168,6 +1305,17 @@ declare stamp bigint := now_us();
 begin
   update folders set etag_seq = p_seq, changed_at = stamp, bytes_below = bytes_below + p_bytes
    where node_id = any (p_chain);
+end $$;
+
+CREATE FUNCTION public.recount_collection(p_collection bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+  perform 1 from collection_state s where s.collection_id = p_collection for update;
+  update collection_state s set object_count = x.many, bytes = x.bytes
+    from (select count(*)::integer many, coalesce(sum(o.size), 0)::bigint bytes from collection_objects o
+           where o.collection_id = p_collection and not o.deleted) x
+   where s.collection_id = p_collection;
 end $$;
 
 CREATE FUNCTION public.recount_drive(p_drive integer) RETURNS void
@@ -1199,7 +1347,8 @@ begin
                     + (select coalesce(sum(v.size), 0) from nodes n join versions v on v.node_id = n.id
                         where n.drive_id = p_drive)
                     + (select coalesce(sum(octet_length(p.ns) + octet_length(p.name) + octet_length(p.value)), 0)
-                         from node_properties p join nodes n on n.id = p.node_id where n.drive_id = p_drive),
+                         from node_properties p join nodes n on n.id = p.node_id where n.drive_id = p_drive)
+                    + case when d.kind = 1 then collection_bytes(d.owner_id) else 0 end,
          reserved_bytes = (select coalesce(sum(u.reserved), 0) from uploads u where u.drive_id = p_drive)
    where d.id = p_drive;
 end $$;
@@ -1286,6 +1435,27 @@ begin
     raise exception using errcode = 'WI400', message = 'not_a_file'; end if;
 end $$;
 
+CREATE FUNCTION public.restore_collection(p_collection bigint, p_user bigint, p_mask integer, p_other_path text, p_days integer, p_many_max integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare c record; wanted text;
+begin
+  perform 1 from users u where u.id = p_user for no key update;
+  perform 1 from collection_state s where s.collection_id = p_collection for update;
+  select x.kind, x.path into c from collections x
+   where x.id = p_collection and x.owner_id = p_user and x.deleted_at > now() - make_interval(days => p_days)
+     and p_mask & 1 = 1;
+  if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  if p_mask & 5 <> 5 then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
+  if (select count(*) from collections x where x.owner_id = p_user and x.deleted_at is null) >= p_many_max then
+    raise exception using errcode = 'WQ507', message = 'too_many_collections'; end if;
+  wanted := c.path;
+  if exists (select from collections x where x.owner_id = p_user and x.kind = c.kind and x.path = c.path
+                and x.deleted_at is null) then wanted := p_other_path; end if;
+  update collections set deleted_at = null, path = wanted where id = p_collection;
+  update collection_state set seq = seq + 1, changed_at = now() where collection_id = p_collection;
+end $$;
+
 CREATE FUNCTION public.restore_node(p_node bigint, p_user bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, p_tokens uuid[], p_depth_max integer) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -1316,6 +1486,33 @@ begin
   perform raise_chain(array[d.trash_id], d.seq, -bytes);
   perform raise_chain(h.chain, d.seq, bytes);
   insert into changes (drive_id, seq, node_id, parent_id, op) values (drive, d.seq, p_node, place, 1);
+end $$;
+
+CREATE FUNCTION public.restore_object(p_trash bigint, p_user bigint, p_subjects bigint[], p_mask integer, p_other_name text, p_etag uuid, p_uid text, p_uid_hash uuid, p_component smallint, p_flags smallint, p_t0 bigint, p_t1 bigint, p_title text, p_search text, p_emails text[], p_phones text[], OUT restored text) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+declare place bigint; t record; w record;
+begin
+  select x.collection_id into place from collection_trash x where x.id = p_trash;
+  if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  if exists (select from collections c where c.id = place and c.owner_id = p_user and c.deleted_at is not null) then
+    raise exception using errcode = 'WC409', message = 'collection_gone'; end if;
+  -- Who only reads is not told what others have deleted.
+  if collection_access(place, p_user, p_subjects, p_mask | 28) < 2 then
+    raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  perform lock_collection(place, p_user, p_subjects, p_mask, 2::smallint);
+  select x.name, x.data into t from collection_trash x where x.id = p_trash for update;
+  if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  restored := t.name;
+  if exists (select from collection_objects o where o.collection_id = place and o.name = t.name and not o.deleted) then
+    restored := p_other_name;
+  end if;
+  -- Out of the trash and back in again weighs the same, so a full drive is no reason to refuse.
+  delete from collection_trash where id = p_trash;
+  perform charge_collection(place, -octet_length(t.data));
+  select * into w from put_object(place, p_user, p_subjects, p_mask, restored, 1::smallint, p_etag, p_etag, p_uid,
+    p_uid_hash, p_component, p_flags, p_t0, p_t1, p_title, p_search, p_emails, p_phones, t.data);
+  if w.verdict <> '' then raise exception using errcode = 'WC409', message = w.verdict; end if;
 end $$;
 
 CREATE FUNCTION public.restore_version(p_node bigint, p_version bigint, p_user bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, p_expect smallint, p_etags text[], p_tokens uuid[]) RETURNS void
@@ -1464,6 +1661,7 @@ begin
   end if;
   holder := ''; created := not had;
   if had then had_size := t.size; end if;
+  perform charge_transfer(p_from, p_to, o.size, had_size, p_copy);
   if not p_copy then
     update collection_state s set seq = s.seq + 1, object_count = s.object_count - 1, bytes = s.bytes - o.size,
            changed_at = now() where s.collection_id = p_from returning s.seq into source_seq;
@@ -2333,9 +2531,13 @@ CREATE UNIQUE INDEX collection_objects_by_name ON public.collection_objects USIN
 
 CREATE INDEX collection_objects_by_seq ON public.collection_objects USING btree (collection_id, seq) INCLUDE (etag, deleted, component, size, name);
 
+CREATE INDEX collection_objects_by_title ON public.collection_objects USING btree (collection_id, "left"(public.fold_name(COALESCE(title, ''::text)), 100), id) WHERE ((NOT deleted) AND (component = 0) AND (((flags)::integer & 1) = 0));
+
 CREATE UNIQUE INDEX collection_objects_by_uid ON public.collection_objects USING btree (collection_id, uid_hash) WHERE (NOT deleted);
 
 CREATE INDEX collection_objects_emails ON public.collection_objects USING gin (emails) WHERE (emails <> '{}'::text[]);
+
+CREATE INDEX collection_objects_groups ON public.collection_objects USING btree (collection_id, id) WHERE ((NOT deleted) AND (component = 0) AND (((flags)::integer & 1) = 1));
 
 CREATE INDEX collection_objects_long ON public.collection_objects USING btree (collection_id, t1, t0) WHERE ((NOT deleted) AND is_long);
 

@@ -77,6 +77,8 @@ begin
   if found then verdict := 'uid_conflict'; return; end if;
   holder := ''; created := not had;
   if had then had_size := o.size; end if;
+  -- 128 in the mask: an invitation or an answer, which nobody may miss because he is short of room.
+  perform charge_collection(p_collection, octet_length(p_data) - had_size, p_mask & 128 = 0);
   update collection_state st set seq = s.seq + 1, object_count = st.object_count + (not had)::integer,
          bytes = st.bytes + octet_length(p_data) - had_size, changed_at = put_object.modified_at
    where st.collection_id = p_collection;
@@ -111,10 +113,11 @@ begin
   if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
   perform require_open_object(p_collection, p_user, p_subjects, o.flags, true);
   perform require_expected(p_expect, p_expected, true, o.etag);
-  insert into collection_trash (collection_id, deleted_by, name, title, data)
-    select p_collection, p_user, x.name, x.title, x.data
+  insert into collection_trash (collection_id, deleted_by, flags, name, title, data)
+    select p_collection, p_user, x.flags, x.name, x.title, x.data
       from collection_objects x join collections c on c.id = x.collection_id
      where x.id = o.id and c.kind <> 5;   -- a message that was read is no loss
+  if not found then perform charge_collection(p_collection, -o.size, true); end if;
   update collection_state set seq = s.seq + 1, object_count = object_count - 1, bytes = bytes - o.size, changed_at = now()
    where collection_id = p_collection;
   perform bury_object(o.id, s.seq + 1);
@@ -153,6 +156,7 @@ begin
   end if;
   holder := ''; created := not had;
   if had then had_size := t.size; end if;
+  perform charge_transfer(p_from, p_to, o.size, had_size, p_copy);
   if not p_copy then
     update collection_state s set seq = s.seq + 1, object_count = s.object_count - 1, bytes = s.bytes - o.size,
            changed_at = now() where s.collection_id = p_from returning s.seq into source_seq;

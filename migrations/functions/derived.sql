@@ -23,6 +23,9 @@ begin
   perform drop_derived_object(p_collection, x.name) from collection_objects x
     where x.collection_id = p_collection and x.uid_hash = p_uid_hash and not x.deleted and x.name <> p_name;
   if had then had_size := o.size; end if;
+  -- Birthdays come however full the drive is; what is fetched from elsewhere needs room like what is put.
+  perform charge_collection(p_collection, octet_length(p_data) - had_size,
+                            (select c.origin = 2 from collections c where c.id = p_collection));
   update collection_state st set seq = st.seq + 1, object_count = st.object_count + (not had)::integer,
          bytes = st.bytes + octet_length(p_data) - had_size, changed_at = stamp
    where st.collection_id = p_collection returning st.seq into s;
@@ -45,6 +48,7 @@ begin
   select x.id, x.size into o from collection_objects x
    where x.collection_id = p_collection and x.name = p_name and not x.deleted;
   if not found then return false; end if;
+  perform charge_collection(p_collection, -o.size, false);
   update collection_state st set seq = st.seq + 1, object_count = st.object_count - 1, bytes = st.bytes - o.size,
          changed_at = now() where st.collection_id = p_collection returning st.seq into s;
   perform bury_object(o.id, s);
@@ -78,6 +82,7 @@ begin
   insert into birthday_calendars (user_id, is_enabled) values (p_user, p_is_enabled) on conflict do nothing;
   select * into b from birthday_calendars x where x.user_id = p_user for update;
   if b.is_enabled = p_is_enabled then return; end if;
+  perform charge_owner(p_user, -s.bytes, false) from collection_state s where s.collection_id = b.collection_id;
   delete from collections where id = b.collection_id;
   update birthday_calendars set is_enabled = p_is_enabled, collection_id = null where user_id = p_user;
   delete from birthday_sources x using collections c where c.id = x.book_id and c.owner_id = p_user;

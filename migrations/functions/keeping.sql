@@ -1,6 +1,7 @@
 -- Repairs of the tree, for `welkin fsck --repair`. Each is one transaction under the drive's lock; none gives up a byte.
 
--- Counts a drive anew: the bytes below each of its folders, those it uses (files, versions, properties, trash), those it has promised
+-- Counts a drive anew: the bytes below each of its folders, those it uses (files, versions, properties, trash, and what its
+-- owner's calendars and address books hold), those it has promised
 -- to uploads, and those of each item in its trash. Where the tree has a cycle or an end in nothing, what hangs there counts
 -- nowhere: mend that first.
 create or replace function recount_drive(p_drive integer) returns void language plpgsql as $$
@@ -30,7 +31,8 @@ begin
                     + (select coalesce(sum(v.size), 0) from nodes n join versions v on v.node_id = n.id
                         where n.drive_id = p_drive)
                     + (select coalesce(sum(octet_length(p.ns) + octet_length(p.name) + octet_length(p.value)), 0)
-                         from node_properties p join nodes n on n.id = p.node_id where n.drive_id = p_drive),
+                         from node_properties p join nodes n on n.id = p.node_id where n.drive_id = p_drive)
+                    + case when d.kind = 1 then collection_bytes(d.owner_id) else 0 end,
          reserved_bytes = (select coalesce(sum(u.reserved), 0) from uploads u where u.drive_id = p_drive)
    where d.id = p_drive;
 end $$;

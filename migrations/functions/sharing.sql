@@ -10,6 +10,14 @@ begin
   raise exception using errcode = 'WF403', message = 'forbidden';
 end $$;
 
+-- The same of what is in the trash: hidden objects are their owner's alone.
+create or replace function require_hidden_owner(p_collection bigint, p_user bigint, p_flags smallint)
+  returns void language plpgsql stable as $$
+begin
+  if p_flags & 12 <> 0 and not exists (select from collections c where c.id = p_collection and c.owner_id = p_user) then
+    raise exception using errcode = 'WN404', message = 'not_found'; end if;
+end $$;
+
 -- Sets and ends shares of the owner's collection. Subjects are users and groups; each stands once, in one of the lists.
 create or replace function share_collection(p_collection bigint, p_user bigint, p_subjects bigint[], p_mask integer,
     p_set bigint[], p_access smallint[], p_gone bigint[], p_many_max integer) returns void language plpgsql as $$

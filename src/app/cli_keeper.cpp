@@ -12,6 +12,7 @@
 #include "welkin/core/log.hpp"
 #include "welkin/core/text.hpp"
 #include "welkin/db/migrate.hpp"
+#include "welkin/collections/check.hpp"
 #include "welkin/files/check.hpp"
 
 namespace welkin::app {
@@ -149,6 +150,7 @@ int fsck(const Arguments& arguments) {
     options.data_dir = workshop.config().data_dir;
     inspection.emplace(workshop.db(), options, [&](const Finding& f) { printer.finding(f); });
     blobs::check_bytes(*inspection);
+    collections::check_collections(*inspection);
     files::check_tree(*inspection);
     inspection->finish();
   } catch (const std::exception& e) {

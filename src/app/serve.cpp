@@ -238,7 +238,8 @@ int serve() {
 
   const std::function<void()> refresh = refresh_process_gauges;
   http::Router router;
-  const rest::Services services{people, files, ids, config, clock, collections, birthdays, subscriptions};
+  const rest::Services services{people,      files,      ids,       config,       clock,
+                                collections, scheduling, birthdays, subscriptions};
   rest::mount(router, services, [&db, &store] { return what_is_wrong(db, store); });
   const dav::Services dav_services{people, files, collections, scheduling,
                                    config, clock, birthdays,   subscriptions};

@@ -88,6 +88,18 @@ void apply(db::Tx& tx, collections::CollectionId calendar, const std::vector<Fee
   for (const auto* object : fresh) store::put_derived(tx, calendar, name_of_uid(object->uid), object->data);
 }
 
+/// False: its owner's quota does not allow it, and nothing was written.
+template <class F>
+bool has_room(db::Db& db, const F& write) {
+  try {
+    db.write_now(write);
+  } catch (const db::SqlError& e) {
+    if (e.sqlstate() != "WQ507") throw;
+    return false;
+  }
+  return true;
+}
+
 collections::Collection require_own(const collections::Collection& found) {
   if (found.access != collections::Access::own || found.origin != collections::Origin::subscription)
     throw Error(Errc::not_found, "not_found", "not found");
@@ -139,13 +151,15 @@ bool Subscriptions::refresh_turn(const FetchFeed& fetch) {
                                                       due->body_hash->end());
     const auto objects = is_same ? std::optional<std::vector<FeedObject>>() : read_feed(answer.body);
     if (is_same || (objects && !objects->empty())) {
-      db_.write_now([&](db::Tx& tx) {
+      const auto write = [&](db::Tx& tx) {
         if (!is_same) apply(tx, due->calendar, *objects);
         store::note_success(tx, *due, answer, hash, next);
-      });
-      return true;
+      };
+      if (has_room(db_, write)) return true;
+      failure = "There is no room for what is at this address";
+    } else {
+      failure = objects ? "The calendar at this address is empty" : "What is at this address is no calendar";
     }
-    failure = objects ? "The calendar at this address is empty" : "What is at this address is no calendar";
   }
   const auto later = with_jitter(after_failures(due->failures, due->refresh_seconds));
   db_.write_now([&](db::Tx& tx) { store::note_failure(tx, *due, failure, later); });

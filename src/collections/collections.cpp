@@ -7,6 +7,15 @@
 
 namespace welkin::collections {
 
+std::string default_name(const Collection& collection) {
+  if (collection.origin == Origin::birthdays) return "Birthdays";
+  if (collection.path == "personal" && collection.kind == Kind::calendar) return "Personal";
+  if (collection.kind == Kind::inbox) return "Inbox";
+  if (collection.path == "tasks" && collection.kind == Kind::calendar) return "Tasks";
+  if (collection.path == "contacts" && collection.kind == Kind::book) return "Contacts";
+  return collection.path;
+}
+
 Task<std::vector<Collection>> Collections::home(Caller caller, Kind kind) {
   require_person(caller);
   co_return co_await db_.read([&](db::Tx& tx) { return store::home(tx, caller, kind); });

@@ -8,9 +8,12 @@ namespace welkin::collections::members {
 void lock(db::Tx& tx, std::vector<CollectionId> collections) { store::lock_states(tx, collections); }
 
 Caller owner(UserId user) {
+  // As put_object of the database knows it.
+  constexpr std::int32_t kDelivers = 128;
   Caller caller;
   caller.user = user;
   caller.subjects = {user.value};
+  caller.rights_mask |= kDelivers;
   return caller;
 }
 

@@ -8,8 +8,8 @@
   "or not " deleted ") and ($5 = 0 or " deleted " or o.component & $5 <> 0) order by o.seq limit "
 // $2: flags of what is hidden
 #define WELKIN_OBJECT                                                                                       \
-  "select o.name, o.etag, o.seq, o.component, o.size, o.created_at, o.modified_at, o.data, o.flags, "       \
-  "o.schedule_tag from collection_objects o where o.collection_id = $1 and not o.deleted and o.flags & $2 " \
+  "select o.name, o.etag, o.seq, o.component, o.size, o.created_at, o.modified_at, o.data, o.id, "          \
+  "o.schedule_tag, o.flags from collection_objects o where o.collection_id = $1 and not o.deleted and o.flags & $2 " \
   "= 0 and "
 #define WELKIN_HIDDEN "(o.deleted or o.flags & $7 <> 0)"
 
@@ -30,6 +30,11 @@ constexpr db::Stmt kFind{"collections.object", WELKIN_OBJECT "o.name = $3"};
 constexpr db::Stmt kLockStates{"collections.lock_states",
                                "select from collection_state s where s.collection_id = any ($1) "
                                "order by s.collection_id for update"};
+// What will be charged, the lower drive first.
+constexpr db::Stmt kLockDrives{
+    "collections.lock_drives",
+    "select pg_advisory_xact_lock(1, x.id) from (select distinct d.id from collections c join drives d on "
+    "d.owner_id = c.owner_id and d.kind = 1 where c.id = any ($1) order by d.id offset 0) x"};
 constexpr db::Stmt kNamed{"collections.objects_named", WELKIN_OBJECT "o.name = any ($3)"};
 constexpr db::Stmt kByKeys{"collections.objects_by_keys", WELKIN_OBJECT "o.id = any ($3)"};
 // Both ends bounded for what is short; 2678400 is the longest of those. A point at the end of the span's
@@ -43,6 +48,12 @@ constexpr db::Stmt kWithin{"collections.objects_within", R"(
    where o.collection_id = $1 and not o.deleted and o.is_long and o.t1 >= $3 and o.t0 <= $4
      and ($2 = 0 or o.component & $2 <> 0) and o.flags & $6 = 0)"};
 
+constexpr db::Stmt kByUids{
+    "collections.objects_by_uids",
+    "select o.name, o.etag, o.seq, o.component, o.size, o.created_at, o.modified_at, "
+    "o.data, o.id, o.schedule_tag, o.flags, o.uid from collection_objects o where o.collection_id = $1 and "
+    "not o.deleted and o.flags & $2 = 0 and o.uid_hash = any ($3)"};
+
 constexpr db::Stmt kPut{
     "collections.put_object",
     "select verdict, holder, created, modified_at from put_object($1, $2, $3, $4, $5, $6, $7, "
@@ -53,30 +64,20 @@ constexpr db::Stmt kTransfer{"collections.transfer_object",
                              "$2, $3, $4, $5, $6, $7, $8, $9, "
                              "$10, $11)"};
 
-Object object(const db::Row& row, Sight sight, Mask mask) {
-  Object o;
-  o.name = row.str(0);
-  o.etag = row.uuid(1);
-  o.seq = row.i64(2);
-  o.component = row.i16(3);
-  o.size_bytes = row.i32(4);
-  o.created_at = row.timestamp(5);
-  o.modified_at = row.timestamp(6);
-  o.data = as_text(row.bytes(7));
-  if (!row.is_null(9)) o.schedule_tag = row.uuid(9);
-  if (!sight.is_owner && (row.i16(8) & object_flags::kConfidential) != 0) {
-    o.masked = true;
-    o.data = mask(o.data);
-    o.etag = etag_of(o.data);
-    o.size_bytes = static_cast<std::int32_t>(o.data.size());
-  }
+Object seen(const db::Row& row, Sight sight, Mask mask) {
+  auto o = object(row);
+  if (sight.is_owner || (row.i16(10) & object_flags::kConfidential) == 0) return o;
+  o.masked = true;
+  o.data = mask(o.data);
+  o.etag = etag_of(o.data);
+  o.size_bytes = static_cast<std::int32_t>(o.data.size());
   return o;
 }
 
 std::vector<Object> objects(const db::Rows& rows, Sight sight, Mask mask) {
   std::vector<Object> out;
   out.reserve(static_cast<std::size_t>(rows.size()));
-  for (const auto row : rows) out.push_back(object(row, sight, mask));
+  for (const auto row : rows) out.push_back(seen(row, sight, mask));
   return out;
 }
 
@@ -94,6 +95,21 @@ Objects::Written written(const db::Row& row) {
 }
 
 }  // namespace
+
+Object object(const db::Row& row) {
+  Object o;
+  o.name = row.str(0);
+  o.etag = row.uuid(1);
+  o.seq = row.i64(2);
+  o.component = row.i16(3);
+  o.size_bytes = row.i32(4);
+  o.created_at = row.timestamp(5);
+  o.modified_at = row.timestamp(6);
+  if (!row.is_null(7)) o.data = as_text(row.bytes(7));
+  o.id = row.i64(8);
+  if (!row.is_null(9)) o.schedule_tag = row.uuid(9);
+  return o;
+}
 
 ObjectRow list_row(const db::Row& row, bool full) {
   ObjectRow out;
@@ -124,12 +140,13 @@ void lock_states(db::Tx& tx, const std::vector<CollectionId>& collections) {
   std::vector<std::int64_t> ids;
   for (const auto id : collections) ids.push_back(id.value);
   tx.exec(kLockStates, ids);
+  if (ids.size() > 1) tx.exec(kLockDrives, ids);
 }
 
 std::optional<Object> find_object(db::Tx& tx, Sight sight, Mask mask, const std::string& name) {
   const auto rows = tx.exec(kFind, sight.collection, hidden_flags(sight, mask), name);
   if (rows.empty()) return std::nullopt;
-  return object(rows[0], sight, mask);
+  return seen(rows[0], sight, mask);
 }
 
 std::vector<Object> named_objects(db::Tx& tx, Sight sight, Mask mask, const std::vector<std::string>& names) {
@@ -139,6 +156,17 @@ std::vector<Object> named_objects(db::Tx& tx, Sight sight, Mask mask, const std:
 std::vector<Object> objects_by_keys(db::Tx& tx, Sight sight, Mask mask,
                                     const std::vector<std::int64_t>& keys) {
   return objects(tx.exec(kByKeys, sight.collection, hidden_flags(sight, mask), keys), sight, mask);
+}
+
+std::vector<Objects::Held> objects_by_uids(db::Tx& tx, Sight sight, Mask mask,
+                                           const std::vector<std::string>& uids) {
+  std::vector<db::Uuid> hashes;
+  hashes.reserve(uids.size());
+  for (const auto& uid : uids) hashes.push_back(etag_of(uid));
+  std::vector<Objects::Held> out;
+  for (const auto row : tx.exec(kByUids, sight.collection, hidden_flags(sight, mask), hashes))
+    out.push_back({row.str(11), seen(row, sight, mask)});
+  return out;
 }
 
 std::vector<std::int64_t> objects_within(db::Tx& tx, Sight sight, Mask mask, std::int16_t components,

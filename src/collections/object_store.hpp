@@ -9,6 +9,8 @@ extern const db::Stmt kList;
 /// The same of what the index holds, and only that.
 extern const db::Stmt kListBrief;
 ObjectRow list_row(const db::Row& row, bool full);
+/// The columns of an Object, in the order that `object` reads them, from column 0.
+Object object(const db::Row& row);
 
 /// In the order of their keys; held until the end of the transaction.
 void lock_states(db::Tx& tx, const std::vector<CollectionId>& collections);
@@ -24,6 +26,9 @@ std::vector<std::int64_t> objects_within(db::Tx& tx, Sight sight, Mask mask, std
                                          std::int64_t from, std::int64_t to);
 std::vector<Object> objects_by_keys(db::Tx& tx, Sight sight, Mask mask,
                                     const std::vector<std::int64_t>& keys);
+
+std::vector<Objects::Held> objects_by_uids(db::Tx& tx, Sight sight, Mask mask,
+                                           const std::vector<std::string>& uids);
 
 Objects::Written put_object(db::Tx& tx, const Caller& caller, CollectionId collection,
                             const Objects::NewObject& object, const Etag& etag);

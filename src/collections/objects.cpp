@@ -129,6 +129,25 @@ Task<Objects::Written> Objects::put(Caller caller, CollectionId collection, NewO
       [&](db::Tx& tx) { return store::put_object(tx, caller, collection, object, etag); });
 }
 
+Task<std::vector<Objects::Written>> Objects::put_all(Caller caller, CollectionId collection,
+                                                     std::vector<NewObject> objects) {
+  require_person(caller);
+  std::vector<Etag> etags;
+  etags.reserve(objects.size());
+  for (const auto& object : objects) etags.push_back(etag_of(object.data));
+  co_return co_await db_.write([&](db::Tx& tx) {
+    std::vector<Written> out;
+    out.reserve(objects.size());
+    for (std::size_t i = 0; i < objects.size(); ++i)
+      out.push_back(store::put_object(tx, caller, collection, objects[i], etags[i]));
+    return out;
+  });
+}
+
+Task<std::vector<Objects::Held>> Objects::by_uids(Sight sight, std::vector<std::string> uids) {
+  co_return co_await db_.read([&](db::Tx& tx) { return store::objects_by_uids(tx, sight, mask_, uids); });
+}
+
 Task<> Objects::remove(Caller caller, CollectionId collection, std::string name, Expect expect) {
   require_person(caller);
   co_await db_.write([&](db::Tx& tx) { store::remove_object(tx, caller, collection, name, expect); });

@@ -25,6 +25,14 @@ constexpr std::array kRefusals{
     Refusal{"not_a_calendar", Errc::invalid, "not_a_calendar", "only calendars can be published"},
     Refusal{"too_many_properties", Errc::quota_exceeded, "too_many_properties",
             "there is no room for more properties here"},
+    Refusal{"quota_exceeded", Errc::quota_exceeded, "quota_not_exceeded",
+            "there is no room left for whoever owns the collection"},
+    Refusal{"collection_gone", Errc::conflict, "collection_gone",
+            "the collection it was in is deleted itself: restore that first"},
+    Refusal{"uid_conflict", Errc::conflict, "uid_conflict",
+            "another object of the collection has its UID by now"},
+    Refusal{"supported_component", Errc::conflict, "supported_component",
+            "the collection does not take objects of its kind any more"},
 };
 
 }  // namespace

@@ -320,7 +320,8 @@ void TreeCheck::drive_sums() {
           + (select coalesce(sum(v.size), 0) from nodes n join versions v on v.node_id = n.id
               where n.drive_id = d.id)
           + (select coalesce(sum(octet_length(p.ns) + octet_length(p.name) + octet_length(p.value)), 0)
-               from node_properties p join nodes n on n.id = p.node_id where n.drive_id = d.id))::bigint,
+               from node_properties p join nodes n on n.id = p.node_id where n.drive_id = d.id)
+          + case when d.kind = 1 then collection_bytes(d.owner_id) else 0 end)::bigint,
            (select coalesce(sum(u.reserved), 0)::bigint from uploads u where u.drive_id = d.id)
       from drives d where d.id = $1::integer)"};
   recounted_.clear();

@@ -3,11 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <initializer_list>
 #include <iterator>
 
 #include "rest/body.hpp"
 #include "rest/objects.hpp"
+#include "rest/validators.hpp"
 #include "welkin/core/crypto.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/core/text.hpp"
@@ -27,26 +27,6 @@ constexpr std::size_t kRowBytesGuess = 640;
 [[noreturn]] void bad_query(const char* name, const char* wanted) {
   throw Error(Errc::invalid, "bad_query",
               std::string("The query parameter '") + name + "' must be " + wanted);
-}
-
-/// A strong tag over everything the answer depends on. Lengths are hashed too, so no two lists of parts look
-/// alike.
-std::string listing_etag(std::initializer_list<std::string_view> parts) {
-  std::string all = WELKIN_VERSION;  // the shape of the answer
-  for (const auto part : parts) ((all += '\n') += std::to_string(part.size()) += ':') += part;
-  const auto digest = crypto::sha256(all);
-  return '"' + text::hex(as_bytes({reinterpret_cast<const char*>(digest.data()), 16})) + '"';
-}
-
-/// Sets the validators. @return whether the client has this already
-bool not_modified(const Request& rq, Reply& rp, const std::string& etag) {
-  rp.set("ETag", etag);
-  // Kept by the client but asked about each time; another user's answer must not be taken for it.
-  rp.set("Cache-Control", "private, no-cache");
-  rp.set("Vary", "Authorization, Cookie");
-  if (!rq.headers().has("if-none-match")) return false;
-  const auto known = http::parse_etags(rq.headers().joined("if-none-match"));
-  return known && http::weak_match(*known, etag);
 }
 
 /// Places the rows of send_children; folders come before files.

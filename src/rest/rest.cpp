@@ -51,6 +51,9 @@ void mount(http::Router& router, const Services& services, std::function<Task<st
   mount_trash(scopes, *kept);
   mount_batch(scopes, *kept);
   mount_archives(scopes, *kept);
+  mount_calendars(scopes, *kept);
+  mount_address_books(scopes, *kept);
+  mount_contact_groups(scopes, *kept);
   mount_events(scopes, *kept);
   mount_sharing(scopes, *kept);
   mount_birthdays(scopes, *kept);

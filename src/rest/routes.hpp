@@ -38,6 +38,9 @@ void mount_versions(Scopes& s, const Services& services);
 void mount_trash(Scopes& s, const Services& services);
 void mount_batch(Scopes& s, const Services& services);
 void mount_archives(Scopes& s, const Services& services);       // folders and selections as ZIP
+void mount_calendars(Scopes& s, const Services& services);
+void mount_address_books(Scopes& s, const Services& services);
+void mount_contact_groups(Scopes& s, const Services& services);
 void mount_events(Scopes& s, const Services& services);         // live events
 void mount_birthdays(Scopes& s, const Services& services);      // the calendar of birthdays, on or off
 void mount_subscriptions(Scopes& s, const Services& services);  // calendars that are kept like an address

@@ -358,6 +358,14 @@ class PythonCaldav(Person):
         self.assertIn("all is well", done.stdout, done.stdout + done.stderr)
 
 
+class Npm(Person):
+    @unittest.skipUnless(os.path.isdir(os.path.join(here, "node_modules/tsdav")), "scripts/setup --clients could not install it")
+    def test_the_client_of_many_programs(self):
+        done = run("node", os.path.join(here, "npm_tsdav.mjs"), f"http://{welkin.address}/dav/", self.name, PASSWORD)
+        self.assertEqual(0, done.returncode, done.stdout + done.stderr)
+        self.assertIn("fine", done.stdout)
+
+
 class Vdirsyncer(Person):
     def setUp(self):
         super().setUp()

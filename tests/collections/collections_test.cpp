@@ -9,6 +9,7 @@
 
 #include "support/run.hpp"
 #include "support/test_db.hpp"
+#include "welkin/collections/check.hpp"
 #include "welkin/collections/upkeep.hpp"
 #include "welkin/core/error.hpp"
 
@@ -358,6 +359,28 @@ TEST_F(CollectionsTest, APollerAmongWritersMissesNothing) {
   EXPECT_EQ(seen, since(personal, 0));
   EXPECT_EQ(seen.size(), static_cast<std::size_t>(kWriters * kEach));
   EXPECT_EQ(again(personal).objects, kWriters * kEach * 4 / 5);
+}
+
+TEST_F(CollectionsTest, ACheckFindsAndMendsWhatIsCountedWrong) {
+  put(alice, personal, "a.ics", "u1", "12345");
+  const auto subject = "collection " + std::to_string(personal.id.value);
+  const auto findings = [&](bool repair) {
+    int found = 0;
+    blobs::Inspection inspection(db, {.data_dir = "", .deep = false, .repair = repair, .grace_seconds = {}},
+                                 [&](const blobs::Finding& f) {
+                                   found += f.subject == subject && f.kind == "collection.count";
+                                 });
+    check_collections(inspection);
+    return found;
+  };
+  EXPECT_EQ(findings(false), 0);
+  database().script("update collection_state set bytes = 99, object_count = 7 where collection_id = " +
+                    std::to_string(personal.id.value));
+  EXPECT_EQ(findings(false), 1);
+  EXPECT_EQ(findings(true), 1);
+  EXPECT_EQ(findings(false), 0);
+  EXPECT_EQ(again(personal).bytes, 5);
+  EXPECT_EQ(again(personal).objects, 1);
 }
 
 }  // namespace

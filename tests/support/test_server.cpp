@@ -86,9 +86,9 @@ TestServer::TestServer(const std::function<void(Config&)>& adjust)
   collections = std::make_unique<collections::Collections>(*db, calendars::masked);
   birthdays = std::make_unique<calendars::Birthdays>(*db);
   subscriptions = std::make_unique<calendars::Subscriptions>(*db);
-  rest::mount(router, {*people, *files, ids, config, clock, *collections, *birthdays, *subscriptions},
-              [this]() -> Task<std::string> { co_return missing; });
   scheduling = std::make_unique<calendars::Scheduling>(*db, config, clock);
+  rest::mount(router, {*people, *files, ids, config, clock, *collections, *scheduling, *birthdays, *subscriptions},
+              [this]() -> Task<std::string> { co_return missing; });
   dav::mount(router, {*people, *files, *collections, *scheduling, config, clock, *birthdays, *subscriptions});
 
   io_ = std::make_unique<http::IoThreads>(kIoThreads);

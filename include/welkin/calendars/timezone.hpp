@@ -46,4 +46,9 @@ class Zone {
   std::shared_ptr<const ZoneTable> table_;
 };
 
+/// A VTIMEZONE of an IANA name, true from `from` on, for readers that know no names. nullopt: there is no such
+/// zone.
+/// @param from  seconds
+std::optional<wire::IcalComponent> vtimezone_of(std::string_view iana_name, std::int64_t from);
+
 }  // namespace welkin::calendars

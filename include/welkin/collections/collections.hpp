@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "welkin/collections/browse.hpp"
 #include "welkin/collections/objects.hpp"
 #include "welkin/core/caller.hpp"
 #include "welkin/core/clock.hpp"
@@ -54,6 +55,9 @@ struct Collection {
   bool may_write() const { return access >= Access::write && origin == Origin::people; }
 };
 
+/// What it is called when nobody has named it.
+std::string default_name(const Collection& collection);
+
 /// A property with a meaning of its own to whoever set it. Names are a namespace and a local name.
 struct Property {
   CollectionId collection;
@@ -72,6 +76,8 @@ struct NewCollection {
   std::int16_t components = component::kAll;
   std::vector<PropertyChange> properties;
 };
+
+class Trash;  // trash.hpp
 
 class Collections {
  public:
@@ -111,6 +117,8 @@ class Collections {
   Task<> patch_home(Caller caller, Kind kind, std::vector<PropertyChange> changes);
 
   Objects objects() const { return Objects(db_, mask_); }
+  Browse browse() const { return Browse(db_, mask_); }
+  Trash trash() const;
   Sharing sharing() const;  // sharing.hpp
   Feeds feeds() const;      // feeds.hpp
 

@@ -14,7 +14,7 @@ namespace welkin::collections::members {
 /// stays true until the end. Collections that are gone are passed over.
 void lock(db::Tx& tx, std::vector<CollectionId> collections);
 
-/// The owner of a collection acting for himself, with all his rights.
+/// The owner of a collection with all his rights, as whoever delivers to him acts: no quota holds it up.
 Caller owner(UserId user);
 
 std::optional<Object> find(db::Tx& tx, CollectionId collection, const std::string& name);

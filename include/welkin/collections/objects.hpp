@@ -67,6 +67,7 @@ struct Expect {
 
 /// One member.
 struct Object {
+  std::int64_t id = 0;  // its key; of a name, not of what has it: it stays when the name comes back
   std::string name;
   Etag etag{};
   std::int64_t seq = 0;
@@ -143,6 +144,12 @@ class Objects {
                                          std::int64_t to);
   /// Members by key, with their data; those that are gone are left out.
   Task<std::vector<Object>> by_keys(Sight sight, std::vector<std::int64_t> keys);
+  struct Held {
+    std::string uid;
+    Object object;
+  };
+  /// The members that have these UIDs, with their data, in any order.
+  Task<std::vector<Held>> by_uids(Sight sight, std::vector<std::string> uids);
 
   struct Written {
     enum class Verdict : std::uint8_t { done, uid_conflict, exists, component };
@@ -157,8 +164,11 @@ class Objects {
     std::string data;
     Expect expect;
   };
-  /// @throws Error not_found, forbidden, precondition_failed
+  /// @throws Error not_found, forbidden, precondition_failed, quota_exceeded
   Task<Written> put(Caller caller, CollectionId collection, NewObject object);
+  /// In one transaction, in their order; a verdict of one does not stop the others.
+  /// @throws Error as put: then nothing was changed
+  Task<std::vector<Written>> put_all(Caller caller, CollectionId collection, std::vector<NewObject> objects);
   /// Kept in the trash. @throws Error not_found, forbidden, precondition_failed
   Task<> remove(Caller caller, CollectionId collection, std::string name, Expect expect);
 
@@ -168,7 +178,7 @@ class Objects {
     bool copy = false, overwrite = true;
     Expect expect;  // of the source
   };
-  /// @throws Error not_found, forbidden, precondition_failed
+  /// @throws Error not_found, forbidden, precondition_failed, quota_exceeded
   Task<Written> transfer(Caller caller, Transfer what);
 
  private:

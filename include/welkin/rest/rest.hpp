@@ -3,6 +3,7 @@
 #include <string>
 
 #include "welkin/calendars/birthdays.hpp"
+#include "welkin/calendars/scheduling.hpp"
 #include "welkin/calendars/subscriptions.hpp"
 #include "welkin/collections/collections.hpp"
 #include "welkin/core/clock.hpp"
@@ -22,6 +23,7 @@ struct Services {
   const Config& config;
   const Clock& clock;
   collections::Collections& collections;
+  calendars::Scheduling& scheduling;
   calendars::Birthdays& birthdays;
   calendars::Subscriptions& subscriptions;
 };

@@ -19,7 +19,7 @@ Answer::Answer(const Services& services, http::Request& rq, http::Reply& rp, con
       rp_(rp),
       query_(query),
       preferences_(preferences_of(rq)),
-      view_{rq.caller(), spot.mount, {}, &query.calendar_data, {}, services.scheduling.is_on(), {}},
+      view_{rq.caller(), spot.mount, {}, &query.calendar_data, {}, services.scheduling.is_on(), {}, {}},
       user_(rq.caller().name),
       writer_(query, preferences_.minimal),
       out_(text_) {}
@@ -29,6 +29,8 @@ Task<> Answer::begin() {
     view_.me = co_await services_.people.me(view_.caller);
     view_.groups = co_await services_.people.directory().groups_of(view_.caller);
   }
+  if ((query_.needs & needs::kQuota) != 0)
+    view_.use = co_await services_.files.drive_use((co_await services_.files.home(view_.caller)).drive);
   if ((query_.needs & needs::kDefaultCalendar) != 0 && services_.scheduling.is_on())
     view_.default_calendar = co_await services_.scheduling.default_calendar(view_.caller);
   co_await begin_multistatus(rp_, preferences_);

@@ -1,8 +1,8 @@
 #include "dav/groupware/export.hpp"
 
-#include "dav/groupware/calendar_joiner.hpp"
 #include "dav/groupware/live.hpp"
 #include "dav/groupware/sync_state.hpp"
+#include "welkin/calendars/file.hpp"
 #include "welkin/http/body.hpp"
 #include "welkin/http/conditional.hpp"
 
@@ -39,7 +39,7 @@ Task<> export_collection(const Services& services, http::Request& rq, http::Repl
     co_return;
   }
   std::string out;
-  CalendarJoiner joiner;
+  calendars::CalendarJoiner joiner;
   if (calendar) joiner.begin(out, name);
   auto list = services.collections.objects().list(collection.sight(), {}, {.times = false, .data = true});
   for (auto page = co_await list.next(); !page.empty(); page = co_await list.next()) {
@@ -54,7 +54,8 @@ Task<> export_collection(const Services& services, http::Request& rq, http::Repl
     co_await rp.write(out);
     out.clear();
   }
-  if (calendar) co_await rp.write("END:VCALENDAR\r\n");
+  if (calendar) joiner.end(out);
+  if (!out.empty()) co_await rp.write(out);
   co_await rp.end();
 }
 

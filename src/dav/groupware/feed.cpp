@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "dav/groupware/calendar_joiner.hpp"
 #include "dav/groupware/live.hpp"
+#include "welkin/calendars/file.hpp"
 #include "welkin/collections/feeds.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/http/body.hpp"
@@ -84,7 +84,7 @@ Task<> serve_feed(const Services& services, http::Request& rq, http::Reply& rp) 
     co_return;
   }
   std::string out;
-  CalendarJoiner joiner;
+  calendars::CalendarJoiner joiner;
   joiner.begin(out, name);
   append_head(out, name, stored_text(stored, kApple, "calendar-color"));
   auto list = services.collections.objects().list(collection.sight(), {}, {.times = false, .data = true});
@@ -94,7 +94,7 @@ Task<> serve_feed(const Services& services, http::Request& rq, http::Reply& rp) 
     co_await rp.write(out);
     out.clear();
   }
-  out += "END:VCALENDAR\r\n";
+  joiner.end(out);
   co_await rp.write(out);
   co_await rp.end();
 }

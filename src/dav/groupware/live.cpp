@@ -171,16 +171,6 @@ std::string stored_text(std::span<const collections::Property> stored, std::stri
   return "";
 }
 
-std::string default_name(const collections::Collection& collection) {
-  using collections::Kind;
-  if (collection.origin == collections::Origin::birthdays) return "Birthdays";
-  if (collection.path == "personal" && collection.kind == Kind::calendar) return "Personal";
-  if (collection.kind == Kind::inbox) return "Inbox";
-  if (collection.path == "tasks" && collection.kind == Kind::calendar) return "Tasks";
-  if (collection.path == "contacts" && collection.kind == Kind::book) return "Contacts";
-  return collection.path;
-}
-
 void append_body(std::string& out, std::string_view data) {
   for (std::size_t from = 0; from <= data.size();) {
     const auto at = std::min(data.find_first_of("&<>", from), data.size());

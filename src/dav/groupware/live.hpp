@@ -6,6 +6,7 @@
 #include "dav/groupware/spot.hpp"
 #include "welkin/calendars/expand.hpp"
 #include "welkin/collections/sharing.hpp"
+#include "welkin/files/files.hpp"
 #include "welkin/people/directory.hpp"
 #include "welkin/people/people.hpp"
 #include "welkin/wire/multistatus.hpp"
@@ -41,11 +42,12 @@ struct View {
   bool scheduling = false;                                // is offered
   std::string default_calendar = {};                      // where invitations go, when needed
   std::vector<people::Group> groups = {};                 // the caller's, with his account
+  files::Files::DriveUse use = {};                        // of the caller's drive, when needed
 };
 
 namespace needs {
 inline constexpr unsigned kStored = 1, kTimes = 2, kData = 4, kAccount = 8, kDefaultCalendar = 16,
-                          kShares = 64, kHomeState = 128;
+                          kQuota = 32, kShares = 64, kHomeState = 128;
 }  // namespace needs
 
 /// What the request says of a property beside its name: the children of calendar-data and the like.
@@ -79,8 +81,6 @@ bool put_stored(const Item& item, std::string_view ns, std::string_view name, st
 /// The text of a stored element; "" when there is none.
 std::string stored_text(std::span<const collections::Property> stored, std::string_view ns,
                         std::string_view name);
-/// What a collection is called when nobody has named it.
-std::string default_name(const collections::Collection& collection);
 
 /// calendar-data and address-data as stored: CR, LF and all; only what XML needs is escaped.
 void append_body(std::string& out, std::string_view data);

@@ -135,6 +135,23 @@ bool supported_reports(const Item& item, const View&, const Arguments*, std::str
   return put(out, "</D:supported-report-set>");
 }
 
+/// Of one's own only: what others have left is nobody's business.
+bool is_own(const Item& item) { return item.collection == nullptr || item.collection->access == Access::own; }
+
+bool quota_available(const Item& item, const View& view, const Arguments*, std::string& out) {
+  if (!is_own(item)) return false;
+  out += "<D:quota-available-bytes>";
+  wire::append_number(out, view.use.free_bytes);
+  return put(out, "</D:quota-available-bytes>");
+}
+
+bool quota_used(const Item& item, const View& view, const Arguments*, std::string& out) {
+  if (!is_own(item)) return false;
+  out += "<D:quota-used-bytes>";
+  wire::append_number(out, view.use.used_bytes);
+  return put(out, "</D:quota-used-bytes>");
+}
+
 constexpr unsigned kOwned = kPrincipal | kHome | kCollection | kObject | kInbox | kOutbox;
 
 constexpr LiveProperty kAccess[] = {
@@ -145,6 +162,8 @@ constexpr LiveProperty kAccess[] = {
     {kDav, "acl-restrictions", kOwned, false, 0, true, acl_restrictions},
     {kDav, "inherited-acl-set", kOwned, false, 0, true, inherited_acl_set},
     {kDav, "supported-report-set", kAny, false, 0, true, supported_reports},
+    {kDav, "quota-available-bytes", kHome | kCollection, false, needs::kQuota, true, quota_available},
+    {kDav, "quota-used-bytes", kHome | kCollection, false, needs::kQuota, true, quota_used},
 };
 
 }  // namespace

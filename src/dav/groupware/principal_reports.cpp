@@ -310,6 +310,7 @@ class Expander {
 }  // namespace
 
 Task<> expand_property(ReportRequest& request) {
+  auto& files = request.services.files;
   View view{request.rq.caller(),
             request.target.spot.mount,
             co_await request.services.people.me(request.rq.caller()),
@@ -317,7 +318,8 @@ Task<> expand_property(ReportRequest& request) {
             {},
             request.services.scheduling.is_on(),
             {},
-            co_await request.services.people.directory().groups_of(request.rq.caller())};
+            co_await request.services.people.directory().groups_of(request.rq.caller()),
+            co_await files.drive_use((co_await files.home(request.rq.caller())).drive)};
   if (view.scheduling)
     view.default_calendar = co_await request.services.scheduling.default_calendar(request.rq.caller());
   Expander expander(request, std::move(view));

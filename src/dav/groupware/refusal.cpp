@@ -13,6 +13,7 @@ struct Wording {
 };
 constexpr Wording kWordings[] = {
     {"forbidden", "<D:need-privileges/>"},
+    {"quota_not_exceeded", "<D:quota-not-exceeded/>"},
     {"too_many_collections", "<D:quota-not-exceeded/>"},
     {"too_many_properties", "<D:quota-not-exceeded/>"},
     {"no_external_entities", "<D:no-external-entities/>"},
