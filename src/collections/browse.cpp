@@ -64,8 +64,7 @@ Task<Browse::Page> Browse::groups(CollectionId book, std::string after, int limi
   co_return page;
 }
 
-Task<Browse::Page> Browse::objects(Sight calendar, std::int16_t components, std::string after,
-                                   int limit) {
+Task<Browse::Page> Browse::objects(Sight calendar, std::int16_t components, std::string after, int limit) {
   limit = limited(limit);
   Page page;
   page.items = co_await db_.read(

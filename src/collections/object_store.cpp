@@ -7,9 +7,10 @@
   " from collection_objects o where o.collection_id = $1 and o.seq > $2 and o.seq <= $3 and ($4 " \
   "or not " deleted ") and ($5 = 0 or " deleted " or o.component & $5 <> 0) order by o.seq limit "
 // $2: flags of what is hidden
-#define WELKIN_OBJECT                                                                                       \
-  "select o.name, o.etag, o.seq, o.component, o.size, o.created_at, o.modified_at, o.data, o.id, "          \
-  "o.schedule_tag, o.flags from collection_objects o where o.collection_id = $1 and not o.deleted and o.flags & $2 " \
+#define WELKIN_OBJECT                                                                                   \
+  "select o.name, o.etag, o.seq, o.component, o.size, o.created_at, o.modified_at, o.data, o.id, "      \
+  "o.schedule_tag, o.flags from collection_objects o where o.collection_id = $1 and not o.deleted and " \
+  "o.flags & $2 "                                                                                       \
   "= 0 and "
 #define WELKIN_HIDDEN "(o.deleted or o.flags & $7 <> 0)"
 

@@ -107,8 +107,7 @@ Task<Collection> require_collection(const Services& services, Request& rq, const
 
 Task<Collection> require_writable(const Services& services, Request& rq, const Groupware& what) {
   auto found = co_await require_collection(services, rq, what);
-  if (!found.may_write())
-    throw Error(Errc::forbidden, "forbidden", "You may not change what is in it");
+  if (!found.may_write()) throw Error(Errc::forbidden, "forbidden", "You may not change what is in it");
   co_return found;
 }
 

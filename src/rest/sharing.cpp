@@ -171,8 +171,8 @@ auto of_kind(IdKind kind, Action action) {
 }  // namespace
 
 void mount_sharing(Scopes& s, const Services& services) {
-  const auto calendars = family_routes(s, services, "/api/calendars", "calendar_shares", "calendar");
-  const auto books = family_routes(s, services, "/api/address-books", "book_shares", "address_book");
+  const auto calendars = family_routes(s, services, "/api/calendars", "calendar_shares", "share");
+  const auto books = family_routes(s, services, "/api/address-books", "book_shares", "share");
   const auto both = [&](Method method, const char* path, const char* name, const char* action, Action run) {
     calendars(method, path, name, action, of_kind(IdKind::calendar, run));
     books(method, path, name, action, of_kind(IdKind::address_book, run));
@@ -180,9 +180,10 @@ void mount_sharing(Scopes& s, const Services& services) {
   both(Method::get, "/{id}/shares", "list", "read", list_shares);
   both(Method::put, "/{id}/shares", "put", "share", put_share);
   both(Method::del, "/{id}/shares/{subject}", "delete", "share", delete_share);
-  calendars(Method::get, "/{id}/feed", "feed", "manage", of_kind(IdKind::calendar, get_feed));
-  calendars(Method::post, "/{id}/feed", "publish", "share", of_kind(IdKind::calendar, post_feed));
-  calendars(Method::del, "/{id}/feed", "unpublish", "share", of_kind(IdKind::calendar, delete_feed));
+  const auto feeds = family_routes(s, services, "/api/calendars", "feeds", "feed");
+  feeds(Method::get, "/{id}/feed", "get", "manage", of_kind(IdKind::calendar, get_feed));
+  feeds(Method::post, "/{id}/feed", "publish", "share", of_kind(IdKind::calendar, post_feed));
+  feeds(Method::del, "/{id}/feed", "unpublish", "share", of_kind(IdKind::calendar, delete_feed));
 }
 
 }  // namespace welkin::rest

@@ -146,15 +146,16 @@ Task<> patch(const Services& services, Request& rq, Reply& rp) {
 }  // namespace
 
 void mount_birthdays(Scopes& s, const Services& services) {
-  const auto on = family_routes(s, services, "/api/birthday-calendar", "birthdays", "calendar");
+  const auto on = family_routes(s, services, "/api/birthday-calendar", "birthdays", "birthdays");
   on(Method::get, "", "get", "read", send_birthdays);
   on(Method::put, "", "put", "update", put_birthdays);
 }
 
 void mount_subscriptions(Scopes& s, const Services& services) {
-  family_routes(s, services, "/api/calendar-subscriptions", "subscriptions", "calendar")(
+  family_routes(s, services, "/api/calendar-subscriptions", "subscriptions", "subscription")(
       Method::post, "", "create", "create", create);
-  const auto on = family_routes(s, services, "/api/calendars/{id}/subscription", "subscriptions", "calendar");
+  const auto on =
+      family_routes(s, services, "/api/calendars/{id}/subscription", "subscriptions", "subscription");
   on(Method::get, "", "get", "read", get);
   on(Method::patch, "", "patch", "update", patch);
 }

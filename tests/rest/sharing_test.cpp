@@ -1,4 +1,6 @@
 // Who sees calendars and address books, and what is published of them: every route as every kind of subject.
+#include <set>
+
 #include "rest/api.hpp"
 
 namespace welkin::tests {
@@ -103,6 +105,35 @@ TEST_F(Sharing, EveryRouteForEverySubject) {
   EXPECT_EQ(api.get("/api/calendars/" + book + "/shares").status, 404) << "an id of another kind";
   EXPECT_EQ(api.get("/api/address-books/" + cal + "/shares").status, 404);
   EXPECT_EQ(api.get("/api/calendars/nonsense/shares").status, 400);
+}
+
+TEST_F(Sharing, NoRouteIsLeftOut) {
+  // Those of the table above; the rest concerns the caller alone or is tried below.
+  const std::set<std::string> known{"calendar_shares.list",
+                                    "calendar_shares.put",
+                                    "calendar_shares.delete",
+                                    "book_shares.list",
+                                    "book_shares.put",
+                                    "book_shares.delete",
+                                    "feeds.get",
+                                    "feeds.publish",
+                                    "feeds.unpublish",
+                                    "subscriptions.create",
+                                    "subscriptions.get",
+                                    "subscriptions.patch",
+                                    "birthdays.get",
+                                    "birthdays.put",
+                                    "groupware.feed"};
+  std::set<std::string> routes;
+  for (const auto& route : server.router.routes())
+    for (const char* resource : {"share", "feed", "subscription", "birthdays"})
+      if (route.resource == resource) routes.insert(route.name);
+  EXPECT_EQ(routes, known);
+  for (const char* target : {"/api/calendar-subscriptions", "/api/birthday-calendar"})
+    for (const char* method : {"GET", "PUT", "POST"}) {
+      const auto status = nobody.send(method, target).status;
+      EXPECT_TRUE(status == 401 || status == 405) << method << ' ' << target << status;
+    }
 }
 
 TEST_F(Sharing, WhoWasInvitedLeaves) {
