@@ -87,12 +87,21 @@ std::vector<BusyPeriod> periods_of(db::Tx& tx, const store::Person& who, const Q
   std::vector<std::string> own(who.addresses.begin(), who.addresses.end());
   BusyTimes busy(question.range, std::move(own));
   std::map<std::string, Zone> zones;
-  // Floating times lie up to 14 hours from what the index takes them for, which it knows.
-  for (const auto& body : store::busy_bodies(tx, who.id, question.range.start, question.range.end)) {
-    if (!question.masked_uid.empty() && body.uid == question.masked_uid) continue;
-    auto zone = zones.find(body.zone);
-    if (zone == zones.end()) zone = zones.emplace(body.zone, Zone::iana(body.zone).value_or(Zone())).first;
-    add(busy, body.data, zone->second);
+  std::map<std::int64_t, const Zone*> clocks;
+  std::vector<std::int64_t> ids;
+  for (const auto& key : store::busy_keys(tx, who.id, question.range.start, question.range.end)) {
+    if (!question.masked_uid.empty() && key.uid == question.masked_uid) continue;
+    auto zone = zones.find(key.zone);
+    if (zone == zones.end()) zone = zones.emplace(key.zone, Zone::iana(key.zone).value_or(Zone())).first;
+    clocks.emplace(key.id, &zone->second);
+    ids.push_back(key.id);
+  }
+  // Some bodies at a time: they may be long.
+  constexpr std::size_t kTogether = 32;
+  for (std::size_t done = 0; done < ids.size(); done += kTogether) {
+    const auto from = ids.begin() + static_cast<std::ptrdiff_t>(done);
+    const auto to = ids.begin() + static_cast<std::ptrdiff_t>(std::min(done + kTogether, ids.size()));
+    for (const auto& body : store::busy_bodies(tx, {from, to})) add(busy, body.data, *clocks.at(body.id));
   }
   if (const auto element = store::availability(tx, who.id); !element.empty())
     add(busy, element_text(element), Zone());

@@ -47,6 +47,14 @@ Addresses addresses_of(std::string_view user_name, std::string_view email) {
   return out;
 }
 
+std::optional<IcalComponent> read_stored(std::string_view data) {
+  try {
+    return wire::parse_ical(data);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 bool is_item(const IcalComponent& component) {
   return component.name == "VEVENT" || component.name == "VTODO" || component.name == "VJOURNAL";
 }

@@ -37,6 +37,8 @@ std::set<std::string> served_attendees(const IcalComponent& calendar, const Addr
 /// @throws Error forbidden `same_organizer_in_all_components`
 void require_one_organizer(const IcalComponent& calendar);
 
+/// What is kept, as far as it can be read; whoever wrote it may have been let write more than we read now.
+std::optional<IcalComponent> read_stored(std::string_view data);
 /// "VEVENT" and its kin: no zone, nothing inside.
 bool is_item(const IcalComponent& component);
 /// "NEEDS-ACTION" when it is not said.

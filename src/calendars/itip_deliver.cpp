@@ -27,6 +27,14 @@ void keep_own(IcalComponent& onto, const IcalComponent& had) {
       onto.properties.push_back(property);
 }
 
+/// Whether he comes is his own word: an organizer may ask again, and say nothing for him.
+void keep_word(IcalComponent& component, const IcalComponent* before, const Addresses& own) {
+  auto* me = own_attendee(component, own);
+  if (me == nullptr || partstat_of(*me) == "NEEDS-ACTION") return;
+  const auto* known = before == nullptr ? nullptr : own_attendee(*before, own);
+  me->set_parameter("PARTSTAT", known == nullptr ? "NEEDS-ACTION" : partstat_of(*known));
+}
+
 bool declines(const IcalComponent& component, const Addresses& own) {
   const auto* me = own_attendee(component, own);
   return me != nullptr && partstat_of(*me) == "DECLINED";
@@ -72,8 +80,13 @@ void keep_out(IcalComponent& calendar, const Parts& had, const Addresses& own) {
 IcalComponent apply_request(const IcalComponent* copy, const IcalComponent& message, const Addresses& own) {
   IcalComponent out = message;
   out.remove("METHOD");
-  if (copy == nullptr) return out;
+  if (copy == nullptr) {
+    for (auto& component : out.components)
+      if (is_item(component)) keep_word(component, nullptr, own);
+    return out;
+  }
   const Parts had(*copy);
+  keep_out(out, had, own);
   {
     const Parts parts(message);
     for (auto& component : out.components) {
@@ -81,13 +94,13 @@ IcalComponent apply_request(const IcalComponent* copy, const IcalComponent& mess
       const auto* before = had.at(parts.slot_of(component));
       // A new override begins as the series is.
       if (before == nullptr) before = had.master;
+      keep_word(component, before, own);
       if (before != nullptr) keep_own(component, *before);
       const auto* organizer = before == nullptr ? nullptr : before->property("ORGANIZER");
       if (auto* now = component.property("ORGANIZER"); now != nullptr && organizer != nullptr)
         now->set_parameter("SCHEDULE-STATUS", std::string(organizer->parameter_value("SCHEDULE-STATUS")));
     }
   }
-  keep_out(out, had, own);
   return out;
 }
 

@@ -17,6 +17,8 @@ namespace members = collections::members;
 constexpr db::Stmt kSavepoint{"scheduling.change_savepoint", "savepoint change"};
 constexpr db::Stmt kBack{"scheduling.change_back", "rollback to savepoint change"};
 
+constexpr std::size_t kDeliveredMax = std::size_t{32} << 20;  // bytes of one change, over all attendees
+
 std::set<std::string> addresses_in(const IcalComponent& object) {
   std::set<std::string> out;
   for (const auto& component : object.components)
@@ -55,8 +57,8 @@ Change::Before Change::before(collections::CollectionId calendar, const std::str
   Before out;
   out.place = *std::move(found);
   if (out.place.object) {
-    out.object = wire::parse_ical(out.place.object->data);
-    out.role = itip::role_of(*out.object, out.place.owner.addresses);
+    out.object = itip::read_stored(out.place.object->data);
+    if (out.object) out.role = itip::role_of(*out.object, out.place.owner.addresses);
   }
   return out;
 }
@@ -64,14 +66,14 @@ Change::Before Change::before(collections::CollectionId calendar, const std::str
 void Change::meet_all(Post& post, const Before& was, const IcalComponent* uploaded) const {
   auto addresses = uploaded == nullptr ? std::set<std::string>() : addresses_in(*uploaded);
   if (was.object) addresses.merge(addresses_in(*was.object));
-  // One's own are known.
   if (addresses.size() > Scheduling::kRecipientsMax)
     throw Error(Errc::forbidden, "max_attendees_per_instance", "There are too many attendees");
   post.meet(addresses);
   // Those whom only the organizer knows of are told of an answer, too.
   std::set<std::string> more;
   for (const auto& copy : post.copies())
-    if (copy.owner != was.place.owner.id) more.merge(addresses_in(wire::parse_ical(copy.object.data)));
+    if (const auto object = itip::read_stored(copy.object.data); object && copy.owner != was.place.owner.id)
+      more.merge(addresses_in(*object));
   std::erase_if(more, [&](const auto& address) { return addresses.contains(address); });
   if (!more.empty() && more.size() <= Scheduling::kRecipientsMax) post.meet(more);
 }
@@ -80,7 +82,8 @@ void Change::require_only_one(const Post& post, const store::Place& place, const
   for (const auto& copy : post.copies()) {
     if (copy.owner != place.owner.id || (copy.calendar == place.calendar && copy.object.name == name))
       continue;
-    if (itip::role_of(wire::parse_ical(copy.object.data), place.owner.addresses) != Role::none)
+    const auto object = itip::read_stored(copy.object.data);
+    if (object && itip::role_of(*object, place.owner.addresses) != Role::none)
       throw Error(Errc::forbidden, "unique_scheduling_object_resource",
                   "Another calendar of the same owner has this object already");
   }
@@ -130,6 +133,10 @@ Scheduling::Stored Change::put(collections::CollectionId calendar, const Objects
     if (was.place.object && was.place.object->schedule_tag) store::set_tag(tx_, calendar, object.name, {});
     return out;
   }
+  // Everybody gets all of it, twice.
+  if (role == Role::organizer &&
+      itip::served_attendees(uploaded, was.place.owner.addresses).size() * object.data.size() > kDeliveredMax)
+    throw Error(Errc::forbidden, "max_resource_size", "The object is too large for so many attendees");
   Post post(tx_, config_, now_, was.place.owner, uid_of(uploaded));
   meet_all(post, was, &uploaded);
   post.lock(calendar);

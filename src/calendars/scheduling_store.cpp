@@ -47,7 +47,7 @@ constexpr db::Stmt kSetDefault{"scheduling.set_default", R"(
   on conflict (user_id) do update set collection_id = excluded.collection_id)"};
 // A calendar whose owner lets it not count is left out; 2678400 as in collections.objects_within.
 constexpr db::Stmt kBusy{"scheduling.busy", R"(
-  select coalesce(substring(z.value from '>([^<]*)<'), ''), o.data, o.uid
+  select o.id, coalesce(substring(z.value from '>([^<]*)<'), ''), o.uid
     from collections c join collection_objects o on o.collection_id = c.id
     left join collection_properties t on t.collection_id = c.id and t.user_id is null
          and t.ns = 'urn:ietf:params:xml:ns:caldav' and t.name = 'schedule-calendar-transp'
@@ -58,6 +58,8 @@ constexpr db::Stmt kBusy{"scheduling.busy", R"(
      and not o.deleted and o.component & 1 = 1 and o.t1 >= $2 and o.t0 <= $3
      and (o.is_long or o.t1 <= $4)
    limit $5)"};
+constexpr db::Stmt kBusyBodies{"scheduling.busy_bodies",
+                               "select id, data from collection_objects where id = any ($1) and not deleted"};
 constexpr db::Stmt kAvailability{"scheduling.availability", R"(
   select p.value from collections c join collection_properties p on p.collection_id = c.id
    where c.owner_id = $1 and c.kind = 5 and c.deleted_at is null and p.user_id is null
@@ -186,12 +188,19 @@ bool set_default(db::Tx& tx, UserId user, const std::string& path) {
   return tx.exec(kSetDefault, user, path).affected() == 1;
 }
 
-std::vector<BusyBody> busy_bodies(db::Tx& tx, UserId user, std::int64_t from, std::int64_t to) {
+std::vector<BusyKey> busy_keys(db::Tx& tx, UserId user, std::int64_t from, std::int64_t to) {
   constexpr std::int64_t kShort = 2'678'400;
   const auto last = to > INT64_MAX - kShort ? INT64_MAX : to + kShort;
-  std::vector<BusyBody> out;
+  std::vector<BusyKey> out;
   for (const auto row : tx.exec(kBusy, user, from, to, last, kBusyMax))
-    out.push_back({row.str(0), std::string(as_text(row.bytes(1))), row.str(2)});
+    out.push_back({row.i64(0), row.str(1), row.str(2)});
+  return out;
+}
+
+std::vector<BusyBody> busy_bodies(db::Tx& tx, const std::vector<std::int64_t>& ids) {
+  std::vector<BusyBody> out;
+  for (const auto row : tx.exec(kBusyBodies, ids))
+    out.push_back({row.i64(0), std::string(as_text(row.bytes(1)))});
   return out;
 }
 

@@ -64,13 +64,19 @@ bool is_default(db::Tx& tx, UserId user, CollectionId calendar);
 /// False: it is not his, or takes no events.
 bool set_default(db::Tx& tx, UserId user, const std::string& path);
 
-/// What keeps somebody busy: bodies of events around a span, by the clock of their calendar.
-struct BusyBody {
+/// What may keep somebody busy: events around a span, by the clock of their calendar.
+struct BusyKey {
+  std::int64_t id = 0;
   std::string zone;  // an IANA name, "" for none
-  std::string data;
   std::string uid;
 };
-std::vector<BusyBody> busy_bodies(db::Tx& tx, UserId user, std::int64_t from, std::int64_t to);
+std::vector<BusyKey> busy_keys(db::Tx& tx, UserId user, std::int64_t from, std::int64_t to);
+/// Their bytes, in the order of the keys; those that are gone are left out.
+struct BusyBody {
+  std::int64_t id = 0;
+  std::string data;
+};
+std::vector<BusyBody> busy_bodies(db::Tx& tx, const std::vector<std::int64_t>& ids);
 /// The stored element of C:calendar-availability of his inbox, "" without.
 std::string availability(db::Tx& tx, UserId user);
 

@@ -171,6 +171,27 @@ TEST(Config, ComplainsAboutEverythingAtOnce) {
   EXPECT_THAT(all, HasSubstr("WELKIN_BASE_URL"));
 }
 
+TEST(Config, ARelayNeedsAnAddressAndNoOpenPassword) {
+  const Environment relay{{"WELKIN_MAIL_HOST", "smtp.example.org"},
+                          {"WELKIN_MAIL_FROM", "cloud@example.org"}};
+  EXPECT_EQ(complaint(relay), "");
+  auto with = [&](Environment more) {
+    more.insert(relay.begin(), relay.end());
+    return complaint(more);
+  };
+  EXPECT_THAT(complaint({{"WELKIN_MAIL_HOST", "smtp.example.org"}}), HasSubstr("needs mail_from"));
+  EXPECT_THAT(with({{"WELKIN_MAIL_FROM", "x\r\nBcc: y@z"}}), HasSubstr("needs mail_from"));
+  EXPECT_THAT(with({{"WELKIN_MAIL_HOST", "smtp.example.org:25"}}), HasSubstr("is no host name"));
+  EXPECT_THAT(with({{"WELKIN_MAIL_USER", "u"}}), HasSubstr("must be set together"));
+  const Environment signed_in{{"WELKIN_MAIL_USER", "u"}, {"WELKIN_MAIL_PASSWORD", "p"}};
+  EXPECT_EQ(with(signed_in), "");
+  auto open = signed_in;
+  open["WELKIN_MAIL_TLS"] = "none";
+  EXPECT_THAT(with(open), HasSubstr("only with mail_tls"));
+  open["WELKIN_MAIL_HOST"] = "127.0.0.1";
+  EXPECT_EQ(with(open), "");
+}
+
 TEST(Config, ForeignAndTestVariablesAreNobodysBusiness) {
   EXPECT_EQ(complaint({{"PATH", "/bin"}, {"WELKINX", "1"}, {"WELKIN_TEST_DATABASE_URL", "x"}}), "");
 }

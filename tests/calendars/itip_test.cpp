@@ -94,8 +94,7 @@ TEST(Itip, WhoeverIsNotOursToServeHearsNothing) {
               object(kSeries + people).components.at(0).properties.size());
     for (const auto& property : made.messages[0].calendar.components.at(0).properties)
       EXPECT_EQ(property.parameter("SCHEDULE-AGENT"), nullptr) << "stays between client and server";
-    EXPECT_EQ(told(change(object(kSeries + kPeople), object(kSeries + people)).messages),
-              "CANCEL carol");
+    EXPECT_EQ(told(change(object(kSeries + kPeople), object(kSeries + people)).messages), "CANCEL carol");
   }
 }
 
@@ -319,6 +318,15 @@ TEST(Itip, ACopyKeepsWhatIsItsOwners) {
   EXPECT_EQ(now.components[0].components.size(), 1u);
   const auto gone = apply_cancel(had, cancel_all(object(kSeries + kPeople), kAlice, kNow)[0].calendar);
   EXPECT_EQ(gone.components[0].value("STATUS"), "CANCELLED");
+}
+
+TEST(Itip, AnOrganizerSaysNothingForAnAttendee) {
+  const auto message = view_of(object(kSeries + answered("ACCEPTED")), kBobs).value();
+  EXPECT_EQ(partstat(apply_request(nullptr, message, kBob), kBobs), "NEEDS-ACTION");
+  const auto had = object(kSeries + answered("TENTATIVE"));
+  EXPECT_EQ(partstat(apply_request(&had, message, kBob), kBobs), "TENTATIVE");
+  const auto again = view_of(object(kSeries + kPeople), kBobs).value();
+  EXPECT_EQ(partstat(apply_request(&had, again, kBob), kBobs), "NEEDS-ACTION") << "but asks again";
 }
 
 TEST(Itip, WhoWasNotInvitedCannotAnswer) {

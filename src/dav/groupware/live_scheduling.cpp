@@ -38,11 +38,16 @@ bool schedule_tag(const Item& item, const View&, const Arguments*, std::string& 
   return true;
 }
 
+/// Of the drafts; C:schedule-calendar-transp of each calendar says it now, and a list that is kept and not
+/// obeyed would be a lie.
+bool free_busy_set(const Item&, const View&, const Arguments*, std::string&) { return false; }
+
 constexpr LiveProperty kScheduling[] = {
     {kCaldav, "schedule-inbox-URL", kPrincipal, false, 0, true, inbox_url},
     {kCaldav, "schedule-outbox-URL", kPrincipal, false, 0, true, outbox_url},
     {kCaldav, "schedule-default-calendar-URL", kInbox, false, needs::kDefaultCalendar, false,
      default_calendar},
+    {kCaldav, "calendar-free-busy-set", kInbox, false, 0, true, free_busy_set},
     {kCaldav, "schedule-tag", kCalendarObject, false, needs::kTimes, true, schedule_tag},
 };
 
