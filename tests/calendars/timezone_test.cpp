@@ -65,5 +65,23 @@ TEST(Zone, DescribedByAComponent) {
   EXPECT_FALSE(Zone::of(empty));
 }
 
+TEST(Zone, WritesItsRulesForReadersThatKnowNoNames) {
+  for (const auto* name :
+       {"Europe/Berlin", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "UTC"}) {
+    const auto written = vtimezone_of(name, at("20250101T000000Z"));
+    ASSERT_TRUE(written) << name;
+    EXPECT_EQ(written->text("TZID"), Zone::iana(name)->name());
+    // Under a name that nobody knows, so that the rules are read.
+    auto unknown = *written;
+    unknown.set("TZID", "Nowhere");
+    const auto read = Zone::of(unknown);
+    ASSERT_TRUE(read) << name;
+    for (const auto* local :
+         {"20260115T120000", "20260328T120000", "20260706T090000", "20261025T120000", "20321101T000000"})
+      EXPECT_EQ(utc(*read, local), utc(*Zone::iana(name), local)) << name << ' ' << local;
+  }
+  EXPECT_FALSE(vtimezone_of("Mars/Base", 0));
+}
+
 }  // namespace
 }  // namespace welkin::calendars

@@ -235,5 +235,35 @@ TEST_F(Calendars, TodosAndJournalEntries) {
   EXPECT_EQ(json_of(entry)["all_day"], true) << entry.body;
 }
 
+TEST_F(Calendars, WhoIsInvitedHearsOfEdits) {
+  const auto bob = server.user(server.fresh("bob"));
+  server.sql("update users set email = name || '@example.org' where id in (" +
+             std::to_string(alice.id.value) + ", " + std::to_string(bob.id.value) + ")");
+  put("m.ics", event("meet-" + bob.name,
+                     "DTSTART:20360105T100000Z\r\nDURATION:PT1H\r\nSUMMARY:meet\r\nORGANIZER:mailto:" +
+                         alice.name + "@example.org\r\nATTENDEE;PARTSTAT=ACCEPTED:mailto:" + alice.name +
+                         "@example.org\r\nATTENDEE;RSVP=TRUE:mailto:" + bob.name + "@example.org"));
+  auto bobs = server.as(bob);
+  const auto bob_cal = server.ids.encode(IdKind::calendar, key_of(bob, 1, "personal"));
+  const auto copy = [&] { return json_of(bobs.get("/api/calendars/" + bob_cal + "/objects"))["items"][0]; };
+  ASSERT_EQ(copy().value("summary", ""), "meet");
+  const auto id =
+      json_of(api.get("/api/calendars/" + cal_id + "/objects"))["items"][0]["id"].get<std::string>();
+  ASSERT_EQ(api.json("PUT", events() + "/" + id, R"({"location":"Room 7"})").status, 200);
+  EXPECT_EQ(copy()["location"], "Room 7");
+  // Where he is invited, the start is not his to say.
+  const auto refused =
+      bobs.json("PUT", "/api/calendars/" + bob_cal + "/events/" + copy()["id"].get<std::string>(),
+                R"({"start":"2036-01-06T10:00:00Z"})");
+  EXPECT_EQ(refused.status, 403) << refused.body;
+  // However full his drive is.
+  server.sql("update drives set quota_bytes = 0 where kind = 1 and owner_id = " +
+             std::to_string(bob.id.value));
+  EXPECT_EQ(api.json("PUT", events() + "/" + id, R"({"location":"Room 8"})").status, 200);
+  EXPECT_EQ(copy()["location"], "Room 8");
+  ASSERT_EQ(api.send("DELETE", events() + "/" + id).status, 204);
+  EXPECT_EQ(copy()["status"], "cancelled");
+}
+
 }  // namespace
 }  // namespace welkin::tests
