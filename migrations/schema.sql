@@ -122,11 +122,11 @@ begin
             from nodes n where n.id = p_node);
 end $$;
 
-CREATE FUNCTION public.charge_collection(p_collection bigint, p_bytes bigint) RETURNS void
+CREATE FUNCTION public.charge_collection(p_collection bigint, p_bytes bigint, p_checked boolean) RETURNS void
     LANGUAGE plpgsql
     AS $$
 begin
-  perform charge_owner((select c.owner_id from collections c where c.id = p_collection), p_bytes);
+  perform charge_owner((select c.owner_id from collections c where c.id = p_collection), p_bytes, p_checked);
 end $$;
 
 CREATE FUNCTION public.charge_drive(p_drive integer, p_bytes bigint) RETURNS void
@@ -138,7 +138,7 @@ begin
   if not found then raise exception using errcode = 'WQ507', message = 'quota_exceeded'; end if;
 end $$;
 
-CREATE FUNCTION public.charge_owner(p_owner bigint, p_bytes bigint) RETURNS void
+CREATE FUNCTION public.charge_owner(p_owner bigint, p_bytes bigint, p_checked boolean) RETURNS void
     LANGUAGE plpgsql
     AS $$
 declare drive integer;
@@ -148,7 +148,7 @@ begin
   if not found then return; end if;
   perform pg_advisory_xact_lock(1, drive);
   update drives d set used_bytes = greatest(d.used_bytes + p_bytes, 0)
-   where d.id = drive and (p_bytes <= 0 or d.used_bytes + d.reserved_bytes + p_bytes <= d.quota_bytes);
+   where d.id = drive and (not p_checked or p_bytes <= 0 or d.used_bytes + d.reserved_bytes + p_bytes <= d.quota_bytes);
   if not found and exists (select from drives d where d.id = drive) then
     raise exception using errcode = 'WQ507', message = 'quota_exceeded'; end if;
 end $$;
@@ -161,13 +161,13 @@ begin
   select c.owner_id into giver from collections c where c.id = p_from;
   select c.owner_id into taker from collections c where c.id = p_to;
   if giver = taker then
-    perform charge_owner(taker, case when p_copy then p_bytes else 0 end - p_freed);
+    perform charge_owner(taker, case when p_copy then p_bytes else 0 end - p_freed, true);
     return;
   end if;
   perform pg_advisory_xact_lock(1, x.id)
      from (select d.id from drives d where d.owner_id in (giver, taker) and d.kind = 1 order by d.id offset 0) x;
-  perform charge_owner(taker, p_bytes - p_freed);
-  if not p_copy then perform charge_owner(giver, -p_bytes); end if;
+  perform charge_owner(taker, p_bytes - p_freed, true);
+  if not p_copy then perform charge_owner(giver, -p_bytes, true); end if;
 end $$;
 
 CREATE FUNCTION public.collection_access(p_collection bigint, p_user bigint, p_subjects bigint[], p_mask integer) RETURNS smallint
@@ -483,6 +483,7 @@ begin
     select p_collection, p_user, x.name, x.title, x.data
       from collection_objects x join collections c on c.id = x.collection_id
      where x.id = o.id and c.kind <> 5;   -- a message that was read is no loss
+  if not found then perform charge_collection(p_collection, -o.size, true); end if;
   update collection_state set seq = s.seq + 1, object_count = object_count - 1, bytes = bytes - o.size, changed_at = now()
    where collection_id = p_collection;
   perform bury_object(o.id, s.seq + 1);
@@ -606,7 +607,7 @@ begin
     get diagnostics many = row_count;
     gone := gone + many;
   end if;
-  perform charge_owner(p_user, -freed);
+  perform charge_owner(p_user, -freed, true);
 end $$;
 
 CREATE FUNCTION public.end_collection_trash(p_days integer, p_limit integer) RETURNS boolean
@@ -638,7 +639,7 @@ begin
       from freed f join collections c on c.id = f.collection_id left join drives d on d.owner_id = c.owner_id and d.kind = 1
      group by c.owner_id order by drive
   loop
-    perform charge_owner(each.owner_id, -each.bytes);
+    perform charge_owner(each.owner_id, -each.bytes, true);
   end loop;
   delete from collections c where c.deleted_at < now() - make_interval(days => p_days)
      and not exists (select from collection_objects o where o.collection_id = c.id)
@@ -1207,20 +1208,21 @@ begin
   update trash set purging = true where node_id = p_node;
 end $$;
 
-CREATE FUNCTION public.purge_trashed_object(p_trash bigint, p_user bigint, p_subjects bigint[], p_mask integer) RETURNS void
+CREATE FUNCTION public.purge_trashed_object(p_trash bigint, p_kind smallint, p_user bigint, p_subjects bigint[], p_mask integer) RETURNS void
     LANGUAGE plpgsql
     AS $$
 declare place record; freed bigint;
 begin
   select c.id, c.owner_id, c.deleted_at into place
-    from collection_trash x join collections c on c.id = x.collection_id where x.id = p_trash;
+    from collection_trash x join collections c on c.id = x.collection_id
+   where x.id = p_trash and c.kind = p_kind;
   if not found or place.deleted_at is not null
      or collection_access(place.id, p_user, p_subjects, p_mask | 28) < 2 then
     raise exception using errcode = 'WN404', message = 'not_found'; end if;
   if p_mask & 16 = 0 then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
   delete from collection_trash where id = p_trash returning octet_length(data) into freed;
   if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
-  perform charge_owner(place.owner_id, -freed);
+  perform charge_owner(place.owner_id, -freed, true);
 end $$;
 
 CREATE FUNCTION public.put_away_unwritten(p_seconds integer, p_limit integer) RETURNS boolean
@@ -1282,7 +1284,8 @@ begin
   if found then verdict := 'uid_conflict'; return; end if;
   holder := ''; created := not had;
   if had then had_size := o.size; end if;
-  perform charge_collection(p_collection, octet_length(p_data) - had_size);
+  -- 128 in the mask: an invitation or an answer, which nobody may miss because he is short of room.
+  perform charge_collection(p_collection, octet_length(p_data) - had_size, p_mask & 128 = 0);
   update collection_state st set seq = s.seq + 1, object_count = st.object_count + (not had)::integer,
          bytes = st.bytes + octet_length(p_data) - had_size, changed_at = put_object.modified_at
    where st.collection_id = p_collection;
@@ -1509,7 +1512,7 @@ begin
   end if;
   -- Out of the trash and back in again weighs the same, so a full drive is no reason to refuse.
   delete from collection_trash where id = p_trash;
-  perform charge_collection(place, -octet_length(t.data));
+  perform charge_collection(place, -octet_length(t.data), true);
   select * into w from put_object(place, p_user, p_subjects, p_mask, restored, 1::smallint, p_etag, p_etag, p_uid,
     p_uid_hash, p_component, p_flags, p_t0, p_t1, p_title, p_search, p_emails, p_phones, t.data);
   if w.verdict <> '' then raise exception using errcode = 'WC409', message = w.verdict; end if;
