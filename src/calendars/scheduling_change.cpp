@@ -78,6 +78,22 @@ void Change::meet_all(Post& post, const Before& was, const IcalComponent* upload
   if (!more.empty() && more.size() <= Scheduling::kRecipientsMax) post.meet(more);
 }
 
+/// Everybody is met and locked; what is given back is what stands there then.
+Change::Before Change::meet_and_lock(Post& post, Before was, const std::string& name,
+                                     const IcalComponent* uploaded) const {
+  // Once more when it was changed before we had it: others may be concerned by then. Now it lies still.
+  for (int turn = 0; turn < 2; ++turn) {
+    meet_all(post, was, uploaded);
+    post.lock(was.place.calendar);
+    auto now = before(was.place.calendar, name);
+    const bool lay_still = now.place.object.has_value() == was.place.object.has_value() &&
+                           (!now.place.object || now.place.object->etag == was.place.object->etag);
+    was = std::move(now);
+    if (lay_still) break;
+  }
+  return was;
+}
+
 void Change::require_only_one(const Post& post, const store::Place& place, const std::string& name) {
   for (const auto& copy : post.copies()) {
     if (copy.owner != place.owner.id || (copy.calendar == place.calendar && copy.object.name == name))
@@ -138,9 +154,7 @@ Scheduling::Stored Change::put(collections::CollectionId calendar, const Objects
       itip::served_attendees(uploaded, was.place.owner.addresses).size() * object.data.size() > kDeliveredMax)
     throw Error(Errc::forbidden, "max_resource_size", "The object is too large for so many attendees");
   Post post(tx_, config_, now_, was.place.owner, uid_of(uploaded));
-  meet_all(post, was, &uploaded);
-  post.lock(calendar);
-  was = before(calendar, object.name);
+  was = meet_and_lock(post, std::move(was), object.name, &uploaded);
   require_tag(was.place, seen.tag);
   if (role != Role::none) require_only_one(post, was.place, object.name);
   auto put = object;
@@ -179,18 +193,16 @@ void Change::tell_end(Post& post, const Before& was, bool tells) const {
 void Change::remove(collections::CollectionId calendar, const std::string& name,
                     const collections::Expect& expect, const std::optional<db::Uuid>& tag, bool tells) {
   auto was = before(calendar, name);
+  if (was.role == Role::none) {
+    members::lock(tx_, {calendar});
+    was = before(calendar, name);
+  }
   if (was.role != Role::none) {
     Post post(tx_, config_, now_, was.place.owner, uid_of(*was.object));
-    meet_all(post, was, nullptr);
-    post.lock(calendar);
-    was = before(calendar, name);
-    require_tag(was.place, tag);
+    was = meet_and_lock(post, std::move(was), name, nullptr);
     if (was.object) tell_end(post, was, tells);
-  } else {
-    members::lock(tx_, {calendar});
-    was.place = store::place(tx_, calendar, name).value_or(was.place);
-    require_tag(was.place, tag);
   }
+  require_tag(was.place, tag);
   members::remove(tx_, caller_, calendar, name, expect);
 }
 
@@ -225,9 +237,7 @@ void Change::remove_calendar(collections::CollectionId id, const std::string& st
       const auto span = describe_object(*was.object).span;
       if (span && span->last < now_) continue;  // what is over needs no word
       Post post(tx_, config_, now_, was.place.owner, uid_of(*was.object));
-      meet_all(post, was, nullptr);
-      post.lock(id);
-      was = before(id, name);
+      was = meet_and_lock(post, std::move(was), name, nullptr);
       if (was.object) tell_end(post, was, true);
     }
   }

@@ -25,6 +25,8 @@ class Change {
   };
   Before before(collections::CollectionId calendar, const std::string& name) const;
   void meet_all(Post& post, const Before& was, const wire::IcalComponent* uploaded) const;
+  Before meet_and_lock(Post& post, Before was, const std::string& name,
+                       const wire::IcalComponent* uploaded) const;
   wire::IcalComponent change_of(Post& post, const Before& was, const wire::IcalComponent& uploaded,
                                 itip::Role role, bool merge) const;
   void tell_end(Post& post, const Before& was, bool tells) const;

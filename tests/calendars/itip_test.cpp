@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <random>
+
 #include "calendars/fixtures.hpp"
+#include "welkin/calendars/object.hpp"
 #include "welkin/core/error.hpp"
 
 namespace welkin::calendars::itip {
@@ -359,6 +363,112 @@ TEST(Itip, ZonesAndDatesNameTheSameInstance) {
   const auto out = answer(object(days + kPeople), object(days + " / EXDATE;VALUE=DATE:20260908" + kPeople));
   ASSERT_TRUE(out.reply);
   EXPECT_EQ(out.reply->calendar.components.at(0).value("RECURRENCE-ID"), "20260908");
+}
+
+/// Meetings as nobody means them, but may send them: lines of some moved, doubled and dropped.
+class Scrambler {
+ public:
+  explicit Scrambler(unsigned seed) : random_(seed) {}
+  /// An object that may be stored; nullopt when this one may not.
+  std::optional<IcalComponent> next() {
+    static const std::string kMoved =
+        "RECURRENCE-ID:20260914T080000Z / DTSTART:20260914T100000Z / DURATION:PT2H / SUMMARY:plan";
+    auto made =
+        object(pick(3) == 0 ? "" : kSeries + kPeople, {kSecond + answered("DECLINED"), kMoved + kPeople});
+    if (pick(2) == 0) made.components.erase(made.components.end() - 1);
+    for (int i = 0; i < 4; ++i) scramble(made.components.at(pick(made.components.size())));
+    std::string text;
+    wire::append_ical(text, made);
+    if (!is_storable(text)) return std::nullopt;
+    return wire::parse_ical(text);
+  }
+  static bool is_storable(const std::string& text) {
+    try {
+      check_object(wire::parse_ical(text));
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  }
+
+ private:
+  std::size_t pick(std::size_t of) { return std::uniform_int_distribution<std::size_t>(0, of - 1)(random_); }
+  void scramble(IcalComponent& component) {
+    static const IcalProperty kOdd[] = {
+        {"EXDATE", {}, "20260914T080000Z,20260921T080000Z"},
+        {"EXDATE", {{"VALUE", {"DATE"}}}, "20260914"},
+        {"RECURRENCE-ID", {{"RANGE", {"THISANDFUTURE"}}}, "20260921T080000Z"},
+        {"RECURRENCE-ID", {{"VALUE", {"DATE"}}}, "20260921"},
+        {"RDATE", {{"VALUE", {"PERIOD"}}}, "20260922T080000Z/PT1H"},
+        {"DTSTART", {{"TZID", {"Nowhere/Land"}}}, "20260907T080000"},
+        {"DTSTART", {{"VALUE", {"DATE"}}}, "20260907"},
+        {"DTEND", {}, "20260907T070000Z"},
+        {"ATTENDEE", {{"SCHEDULE-AGENT", {"CLIENT"}}}, "mailto:bob@example.org"},
+        {"ATTENDEE", {{"PARTSTAT", {"accepted"}}}, "MAILTO:BOB@EXAMPLE.ORG"},
+        {"ATTENDEE", {}, ""},
+        {"ORGANIZER", {{"SCHEDULE-AGENT", {"NONE"}}}, "mailto:alice@example.org"},
+        {"SEQUENCE", {}, "99999999999"},
+        {"STATUS", {}, "CANCELLED"},
+    };
+    auto& lines = component.properties;
+    const auto at = pick(lines.size());
+    switch (pick(4)) {
+      case 0:
+        lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(at));
+        break;
+      case 1:
+        lines.push_back(lines[at]);
+        break;
+      default:
+        lines.push_back(kOdd[pick(std::size(kOdd))]);
+    }
+  }
+  std::mt19937 random_;
+};
+
+// Whatever two objects follow each other: what is made of them can be stored and read.
+TEST(Itip, WhatComesOutCanAlwaysBeKept) {
+  Scrambler scrambler(17);
+  std::optional<IcalComponent> old;
+  int organized = 0, attended = 0;
+  const auto expect_storable = [](const IcalComponent& made, const char* what) {
+    std::string text;
+    wire::append_ical(text, made);
+    EXPECT_TRUE(Scrambler::is_storable(text)) << what << '\n' << text;
+  };
+  for (int i = 0; i < 1200; ++i) {
+    const auto now = scrambler.next();
+    if (!now) continue;
+    const auto* before = old && role_of(*old, kAlice) == Role::organizer ? &*old : nullptr;
+    if (role_of(*now, kAlice) == Role::organizer) {
+      ++organized;
+      const auto made = change_as_organizer(before, *now, kAlice, i % 2 == 0, kNow);
+      expect_storable(made.stored, "organizer");
+      for (const auto& message : made.messages) {
+        if (message.to != kBobs) continue;
+        expect_storable(apply_request(nullptr, message.calendar, kBob), "new copy");
+        if (old) {
+          expect_storable(apply_request(&*old, message.calendar, kBob), "copy");
+          expect_storable(apply_cancel(*old, message.calendar), "cancelled copy");
+        }
+      }
+      cancel_all(made.stored, kAlice, kNow);
+    }
+    if (role_of(*now, kBob) == Role::attendee && old && role_of(*old, kBob) == Role::attendee) {
+      decline(*now, kBob, kNow);
+      std::optional<AttendeeChange> made;
+      if (refusal([&] { made = change_as_attendee(&*old, *now, kBob, kNow); }).empty()) {
+        ++attended;
+        expect_storable(made->stored, "attendee");
+        if (made->reply)
+          if (const auto replied = apply_reply(*old, made->reply->calendar))
+            expect_storable(*replied, "replied");
+      }
+    }
+    old = now;
+  }
+  EXPECT_GT(organized, 80);
+  EXPECT_GT(attended, 8);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <thread>
 
 #include "dav/groupware/scheduling.hpp"
+#include "welkin/calendars/mailer.hpp"
 
 namespace welkin::tests {
 namespace {
@@ -414,6 +415,66 @@ TEST_F(Scheduling, TheOutboxTellsWhenOthersAreBusy) {
             "D:prop></D:set>");
   ASSERT_EQ(send("POST", outbox, type, ask), 200);
   EXPECT_EQ(last.body.find("20360901T100000Z/"), std::string::npos);
+}
+
+TEST_F(Scheduling, WhenSomebodyCannotBeReachedIsTold) {
+  const auto set_availability = [&](const std::string& value) {
+    return proppatch(bobs, bob_inbox,
+                     "<D:set><D:prop><C:calendar-availability>" + value +
+                         "</C:calendar-availability></D:prop></D:set>")
+        .responses.at(0)
+        .status_of(caldav("calendar-availability"));
+  };
+  EXPECT_EQ(set_availability("garbage"), 403);
+  EXPECT_EQ(set_availability(event("x")), 403);
+  // Nine to five, every day.
+  ASSERT_EQ(set_availability(calendar(
+                "BEGIN:VAVAILABILITY / UID:av / DTSTAMP:20260101T000000Z / BEGIN:AVAILABLE / UID:a1 / "
+                "DTSTAMP:20260101T000000Z / DTSTART:20360101T090000Z / DTEND:20360101T170000Z / "
+                "RRULE:FREQ=DAILY / SUMMARY:a &amp; b / END:AVAILABLE / END:VAVAILABILITY")),
+            200);
+  ASSERT_EQ(send("POST", outbox, {{"Content-Type", "text/calendar"}},
+                 busy_request(mail(alice), " / ATTENDEE:" + mail(bob))),
+            200);
+  EXPECT_NE(last.body.find("FBTYPE=BUSY-UNAVAILABLE"), std::string::npos) << last.body;
+  EXPECT_NE(last.body.find("20360901T000000Z/20360901T090000Z"), std::string::npos) << last.body;
+  // A list that nothing would obey is not kept.
+  EXPECT_EQ(proppatch(bobs, bob_inbox, "<D:set><D:prop><C:calendar-free-busy-set/></D:prop></D:set>")
+                .responses.at(0)
+                .status_of(caldav("calendar-free-busy-set")),
+            403);
+}
+
+TEST_F(Scheduling, AMeetingStaysWithItsOrganizer) {
+  put(cal + "F17.ics", meeting(people("RSVP=TRUE", " / ATTENDEE:" + mail(carol))));
+  const auto shared_with_bob = share(cal, 2);
+  EXPECT_EQ(send(bobs, "MOVE", shared_with_bob + "F17.ics", {{"Destination", bob_home + "tasks/x.ics"}}),
+            403);
+  EXPECT_EQ(send(bobs, "MOVE", members(bobs, bob_cal).at(0), {{"Destination", shared_with_bob + "x.ics"}}),
+            403);
+  ASSERT_EQ(bobs.send("MKCALENDAR", bob_home + "new/").status, 201);
+  EXPECT_EQ(send(bobs, "MOVE", shared_with_bob + "F17.ics", {{"Destination", bob_home + "new/x.ics"}}), 403);
+  EXPECT_EQ(condition(), "C:allowed-organizer-scheduling-object-change");
+  EXPECT_EQ(event_in(only(carols, carol_cal)).value("STATUS"), "");
+}
+
+TEST_F(Scheduling, OldMessagesLeaveTheInbox) {
+  put(cal + "F17.ics", meeting(people()));
+  while (calendars::purge_inboxes(*server.db)) {
+  }
+  EXPECT_EQ(members(bobs, bob_inbox).size(), 1u);
+  server.sql(
+      "update collection_objects o set created_at = now() - interval '91 days' from collections c where c.id "
+      "= "
+      "o.collection_id and c.kind = 5 and c.owner_id = " +
+      std::to_string(bob.id.value));
+  while (calendars::purge_inboxes(*server.db)) {
+  }
+  EXPECT_TRUE(members(bobs, bob_inbox).empty());
+  EXPECT_EQ(server.number(
+                "select count(*) from collection_trash t join collections c on c.id = t.collection_id where "
+                "c.kind = 5"),
+            0);
 }
 
 TEST_F(Scheduling, TheOutboxRefusesWhatIsNoQuestion) {
