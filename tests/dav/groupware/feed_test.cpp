@@ -63,6 +63,8 @@ TEST_F(GroupwareFeeds, Acceptance97WhoKnowsTheAddressReads) {
 }
 
 TEST_F(GroupwareFeeds, AnAddressEndsWhenItsOwnerSaysSo) {
+  cal = home + "band/";  // the default calendar cannot be deleted
+  ASSERT_EQ(send("MKCALENDAR", cal), 201);
   const auto first = publish(cal);
   EXPECT_EQ(nobody.get(first).status, 200);
   const auto second = publish(cal);
