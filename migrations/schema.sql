@@ -1380,7 +1380,7 @@ begin
   if had and o.uid_hash <> p_uid_hash then
     verdict := 'uid_conflict'; holder := p_name; return;
   end if;
-  select x.name into holder from collection_objects x
+  select shown_name(p_collection, p_user, x.flags, x.name) into holder from collection_objects x
    where x.collection_id = p_collection and x.uid_hash = p_uid_hash and not x.deleted and x.name <> p_name;
   if found then verdict := 'uid_conflict'; return; end if;
   holder := ''; created := not had;
@@ -1731,6 +1731,14 @@ begin
                       where s.collection_id = p_collection and m.user_id = p.user_id);
 end $$;
 
+CREATE FUNCTION public.shown_name(p_collection bigint, p_user bigint, p_flags smallint, p_name text) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  return case when p_flags & 4 = 0 or exists (select from collections c where c.id = p_collection and c.owner_id = p_user)
+              then p_name else '' end;
+end $$;
+
 CREATE FUNCTION public.succeed_file(p_heir bigint, p_node bigint, p_name text, p_drive integer, p_seq bigint, p_trash bigint, p_above bigint[], p_from bigint[]) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -1817,7 +1825,7 @@ begin
   if had and not p_overwrite then verdict := 'exists'; return; end if;
   if had and t.uid_hash <> o.uid_hash then verdict := 'uid_conflict'; holder := p_to_name; return; end if;
   if p_from <> p_to or p_copy then
-    select x.name into holder from collection_objects x
+    select shown_name(p_to, p_user, x.flags, x.name) into holder from collection_objects x
      where x.collection_id = p_to and x.uid_hash = o.uid_hash and not x.deleted and x.name <> p_to_name;
     if found then verdict := 'uid_conflict'; return; end if;
   end if;

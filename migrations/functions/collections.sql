@@ -72,7 +72,7 @@ begin
   if had and o.uid_hash <> p_uid_hash then
     verdict := 'uid_conflict'; holder := p_name; return;
   end if;
-  select x.name into holder from collection_objects x
+  select shown_name(p_collection, p_user, x.flags, x.name) into holder from collection_objects x
    where x.collection_id = p_collection and x.uid_hash = p_uid_hash and not x.deleted and x.name <> p_name;
   if found then verdict := 'uid_conflict'; return; end if;
   holder := ''; created := not had;
@@ -150,7 +150,7 @@ begin
   if had and not p_overwrite then verdict := 'exists'; return; end if;
   if had and t.uid_hash <> o.uid_hash then verdict := 'uid_conflict'; holder := p_to_name; return; end if;
   if p_from <> p_to or p_copy then
-    select x.name into holder from collection_objects x
+    select shown_name(p_to, p_user, x.flags, x.name) into holder from collection_objects x
      where x.collection_id = p_to and x.uid_hash = o.uid_hash and not x.deleted and x.name <> p_to_name;
     if found then verdict := 'uid_conflict'; return; end if;
   end if;

@@ -10,6 +10,14 @@ begin
   raise exception using errcode = 'WF403', message = 'forbidden';
 end $$;
 
+-- The name of an object as far as somebody may know it: private ones have none for others.
+create or replace function shown_name(p_collection bigint, p_user bigint, p_flags smallint, p_name text)
+  returns text language plpgsql stable as $$
+begin
+  return case when p_flags & 4 = 0 or exists (select from collections c where c.id = p_collection and c.owner_id = p_user)
+              then p_name else '' end;
+end $$;
+
 -- The same of what is in the trash: hidden objects are their owner's alone.
 create or replace function require_hidden_owner(p_collection bigint, p_user bigint, p_flags smallint)
   returns void language plpgsql stable as $$

@@ -15,6 +15,9 @@
 #include <vector>
 
 #include "http/fetch_url.hpp"
+#include "http/test_server.hpp"
+#include "support/certificate.hpp"
+#include "support/temp_folder.hpp"
 
 namespace welkin::http {
 namespace {
@@ -301,9 +304,15 @@ TEST(Fetch, RedirectsAreFollowedCheckedAndCounted) {
   EXPECT_EQ(there.heads().size() - before, 6u) << "the first and five more";
 }
 
-TEST(Fetch, HttpsNeedsACertificateForTheName) {
-  Answerer plain([](const std::string&) { return reply("200 OK", "", "open"); });
-  EXPECT_EQ(ask("https://" + plain.host() + "/", allowing({plain.host()})).outcome, Outcome::failed);
+TEST(Fetch, HttpsNeedsACertificateThatSomebodyVouchesFor) {
+  const tests::TempFolder folder;
+  test::TestServer server;
+  server.config.tls_cert = folder.path() + "/cert.pem";
+  server.config.tls_key = folder.path() + "/key.pem";
+  test::make_certificate(server.config.tls_cert, server.config.tls_key);
+  const auto host = "127.0.0.1:" + std::to_string(server.start());
+  EXPECT_EQ(ask("https://" + host + "/hello", allowing({host})).outcome, Outcome::failed);
+  EXPECT_EQ(server.handled.load(), 0u) << "who is not who he says is asked nothing";
 }
 
 }  // namespace

@@ -365,6 +365,9 @@ TEST_F(GroupwareSharing, PrivateIsTheOwnersAndConfidentialIsBusy) {
     EXPECT_EQ(send(bobs, "MOVE", bob_home + "personal/mine.ics", {{"Destination", shared + name}}), 403);
     send(bobs, "DELETE", bob_home + "personal/mine.ics");
   }
+  EXPECT_EQ(send(bobs, "PUT", shared + "new.ics", type, event("private")), 403);
+  EXPECT_EQ(condition(), "C:no-uid-conflict");
+  EXPECT_EQ(last.body.find("private.ics"), std::string::npos) << "there is one, and no more is told";
   EXPECT_EQ(get(cal + "half.ics"), with_class("half", "CONFIDENTIAL")) << "the owner sees his own bytes";
   EXPECT_EQ(get(cal + "private.ics"), with_class("private", "PRIVATE"));
   // What becomes private is gone for others, and comes back.
