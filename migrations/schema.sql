@@ -464,6 +464,10 @@ begin
     delete from collection_properties where collection_id = p_collection and user_id = p_user;
     return;
   end if;
+  if exists (select from birthday_calendars b where b.collection_id = p_collection) then
+    perform switch_birthdays(p_user, false);
+    return;
+  end if;
   update collections set deleted_at = now() where id = p_collection;
   delete from collection_feeds where collection_id = p_collection;
   update collection_state set seq = seq + 1, changed_at = now() where collection_id = p_collection;
@@ -475,12 +479,13 @@ CREATE FUNCTION public.delete_object(p_collection bigint, p_user bigint, p_subje
 declare s collection_state; o record;
 begin
   s := lock_collection(p_collection, p_user, p_subjects, p_mask, 2::smallint);
-  select x.id, x.etag, x.size into o
+  select x.id, x.etag, x.size, x.flags into o
     from collection_objects x where x.collection_id = p_collection and x.name = p_name and not x.deleted;
   if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  perform require_open_object(p_collection, p_user, p_subjects, o.flags, true);
   perform require_expected(p_expect, p_expected, true, o.etag);
-  insert into collection_trash (collection_id, deleted_by, name, title, data)
-    select p_collection, p_user, x.name, x.title, x.data
+  insert into collection_trash (collection_id, deleted_by, flags, name, title, data)
+    select p_collection, p_user, x.flags, x.name, x.title, x.data
       from collection_objects x join collections c on c.id = x.collection_id
      where x.id = o.id and c.kind <> 5;   -- a message that was read is no loss
   if not found then perform charge_collection(p_collection, -o.size, true); end if;
@@ -514,6 +519,22 @@ begin
   if member_rights((select t.drive_id from trash t where t.node_id = p_node), p_subjects, p_mask) & 16 = 0 then
     raise exception using errcode = 'WF403', message = 'forbidden'; end if;
   update trash set purging = true where node_id = p_node;
+end $$;
+
+CREATE FUNCTION public.drop_derived_object(p_collection bigint, p_name text) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare o record; s bigint;
+begin
+  if lock_derived(p_collection) is null then return false; end if;
+  select x.id, x.size into o from collection_objects x
+   where x.collection_id = p_collection and x.name = p_name and not x.deleted;
+  if not found then return false; end if;
+  perform charge_collection(p_collection, -o.size, false);
+  update collection_state st set seq = st.seq + 1, object_count = st.object_count - 1, bytes = st.bytes - o.size,
+         changed_at = now() where st.collection_id = p_collection returning st.seq into s;
+  perform bury_object(o.id, s);
+  return true;
 end $$;
 
 CREATE FUNCTION public.drop_drive_batch(p_drive integer, p_limit integer) RETURNS boolean
@@ -869,6 +890,19 @@ begin
   has := collection_access(p_collection, p_user, p_subjects, p_mask);
   if has = 0 then raise exception using errcode = 'WN404', message = 'not_found'; end if;
   if has < p_access then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
+  -- What the server writes nobody else does, its owner neither.
+  if p_access = 2 and (select c.origin <> 0 from collections c where c.id = p_collection) then
+    raise exception using errcode = 'WF403', message = 'forbidden'; end if;
+  return s;
+end $$;
+
+CREATE FUNCTION public.lock_derived(p_collection bigint) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare s bigint;
+begin
+  select st.seq into s from collection_state st join collections c on c.id = st.collection_id
+   where st.collection_id = p_collection and c.deleted_at is null and c.origin <> 0 for update of st;
   return s;
 end $$;
 
@@ -1033,6 +1067,26 @@ begin
   return tried;
 end $$;
 
+CREATE FUNCTION public.open_birthdays(p_user bigint, p_make boolean) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare b birthday_calendars; made bigint;
+begin
+  insert into birthday_calendars (user_id) values (p_user) on conflict do nothing;
+  select * into b from birthday_calendars x where x.user_id = p_user for update;
+  if not b.is_enabled then return null; end if;
+  if b.collection_id is not null or not p_make then return b.collection_id; end if;
+  insert into collections (owner_id, kind, components, path, origin)
+    select p_user, 1, 1, case when exists (select from collections c where c.owner_id = p_user and c.kind = 1
+                                and c.path = 'contact-birthdays' and c.deleted_at is null)
+                         then 'contact-birthdays-' || p_user else 'contact-birthdays' end, 1
+    on conflict (owner_id, kind, path) where deleted_at is null do nothing returning id into made;
+  if made is null then return null; end if;
+  insert into collection_state (collection_id) values (made);
+  update birthday_calendars set collection_id = made where user_id = p_user;
+  return made;
+end $$;
+
 CREATE FUNCTION public.patch_collection(p_collection bigint, p_user bigint, p_subjects bigint[], p_mask integer, p_set_ns text[], p_set_names text[], p_set_values text[], p_gone_ns text[], p_gone_names text[], p_count_max integer) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -1116,6 +1170,20 @@ begin
   perform pg_advisory_xact_lock(1, p_drive);
   update drives d set pruned_seq = greatest(d.pruned_seq, upto) where d.id = p_drive;
   return true;
+end $$;
+
+CREATE FUNCTION public.publish_collection(p_collection bigint, p_user bigint, p_subjects bigint[], p_mask integer, p_token_hash bytea, p_with_alarms boolean, p_with_attendees boolean, p_expires_at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+  perform lock_collection(p_collection, p_user, p_subjects, p_mask, 3::smallint);
+  if p_mask & 32 = 0 then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
+  if (select c.kind <> 1 from collections c where c.id = p_collection) then
+    raise exception using errcode = 'WI400', message = 'not_a_calendar'; end if;
+  delete from collection_feeds where collection_id = p_collection;
+  if p_token_hash is null then return; end if;
+  insert into collection_feeds (collection_id, token_hash, with_alarms, with_attendees, expires_at)
+    values (p_collection, p_token_hash, p_with_alarms, p_with_attendees, p_expires_at);
 end $$;
 
 CREATE FUNCTION public.purge_batch(p_node bigint, p_limit integer) RETURNS boolean
@@ -1213,12 +1281,13 @@ CREATE FUNCTION public.purge_trashed_object(p_trash bigint, p_kind smallint, p_u
     AS $$
 declare place record; freed bigint;
 begin
-  select c.id, c.owner_id, c.deleted_at into place
+  select c.id, c.owner_id, c.deleted_at, x.flags into place
     from collection_trash x join collections c on c.id = x.collection_id
    where x.id = p_trash and c.kind = p_kind;
   if not found or place.deleted_at is not null
      or collection_access(place.id, p_user, p_subjects, p_mask | 28) < 2 then
     raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  perform require_hidden_owner(place.id, p_user, place.flags);
   if p_mask & 16 = 0 then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
   delete from collection_trash where id = p_trash returning octet_length(data) into freed;
   if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
@@ -1248,6 +1317,37 @@ begin
   return seen = p_limit;
 end $$;
 
+CREATE FUNCTION public.put_derived_object(p_collection bigint, p_name text, p_etag uuid, p_uid text, p_uid_hash uuid, p_component smallint, p_flags smallint, p_t0 bigint, p_t1 bigint, p_title text, p_search text, p_data bytea) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare o record; had boolean; had_size integer := 0; s bigint; stamp timestamptz := clock_timestamp();
+begin
+  if lock_derived(p_collection) is null then return false; end if;
+  select x.etag, x.size, x.deleted into o from collection_objects x where x.collection_id = p_collection and x.name = p_name;
+  had := found and not o.deleted;
+  if had and o.etag = p_etag then return false; end if;
+  -- Another member of this UID makes room; it is named after something else now.
+  perform drop_derived_object(p_collection, x.name) from collection_objects x
+    where x.collection_id = p_collection and x.uid_hash = p_uid_hash and not x.deleted and x.name <> p_name;
+  if had then had_size := o.size; end if;
+  -- Birthdays come however full the drive is; what is fetched from elsewhere needs room like what is put.
+  perform charge_collection(p_collection, octet_length(p_data) - had_size,
+                            (select c.origin = 2 from collections c where c.id = p_collection));
+  update collection_state st set seq = st.seq + 1, object_count = st.object_count + (not had)::integer,
+         bytes = st.bytes + octet_length(p_data) - had_size, changed_at = stamp
+   where st.collection_id = p_collection returning st.seq into s;
+  insert into collection_objects (collection_id, seq, t0, t1, etag, uid_hash, size, component, flags, name, uid, title,
+                                  search, data, created_at, modified_at)
+    values (p_collection, s, p_t0, p_t1, p_etag, p_uid_hash, octet_length(p_data), p_component, p_flags, p_name, p_uid,
+            p_title, p_search, p_data, stamp, stamp)
+    on conflict (collection_id, name) do update set
+      seq = excluded.seq, t0 = excluded.t0, t1 = excluded.t1, etag = excluded.etag, uid_hash = excluded.uid_hash,
+      size = excluded.size, component = excluded.component, flags = excluded.flags, deleted = false, uid = excluded.uid,
+      title = excluded.title, search = excluded.search, data = excluded.data, modified_at = excluded.modified_at,
+      created_at = case when had then collection_objects.created_at else excluded.created_at end;
+  return true;
+end $$;
+
 CREATE FUNCTION public.put_in_trash(p_node bigint, p_user bigint, p_drive integer, p_seq bigint, p_trash bigint, p_above bigint[]) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -1269,9 +1369,10 @@ declare s collection_state; o record; had boolean; had_size integer := 0;
 begin
   verdict := ''; holder := ''; modified_at := clock_timestamp();
   s := lock_collection(p_collection, p_user, p_subjects, p_mask, 2::smallint);
-  select x.id, x.etag, x.uid_hash, x.size, x.deleted into o
+  select x.id, x.etag, x.uid_hash, x.size, x.deleted, x.flags into o
     from collection_objects x where x.collection_id = p_collection and x.name = p_name;
   had := found and not o.deleted;
+  if had then perform require_open_object(p_collection, p_user, p_subjects, o.flags, false); end if;
   perform require_expected(p_expect, p_expected, had, o.etag);
   if (select c.kind = 1 and c.components & p_component = 0 from collections c where c.id = p_collection) then
     verdict := 'supported_component'; return;
@@ -1410,6 +1511,23 @@ begin
     raise exception using errcode = 'WP412', message = 'precondition_failed'; end if;
 end $$;
 
+CREATE FUNCTION public.require_hidden_owner(p_collection bigint, p_user bigint, p_flags smallint) RETURNS void
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  if p_flags & 12 <> 0 and not exists (select from collections c where c.id = p_collection and c.owner_id = p_user) then
+    raise exception using errcode = 'WN404', message = 'not_found'; end if;
+end $$;
+
+CREATE FUNCTION public.require_open_object(p_collection bigint, p_user bigint, p_subjects bigint[], p_flags smallint, p_hides boolean) RETURNS void
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  if p_flags & 12 = 0 or collection_access(p_collection, p_user, p_subjects, 127) = 3 then return; end if;
+  if p_hides and p_flags & 4 <> 0 then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  raise exception using errcode = 'WF403', message = 'forbidden';
+end $$;
+
 CREATE FUNCTION public.require_place(p_parent bigint, p_name text, p_gate record, p_self bigint, p_from bigint[], p_replace boolean, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, p_tokens uuid[]) RETURNS bigint
     LANGUAGE plpgsql STABLE
     AS $$
@@ -1504,8 +1622,9 @@ begin
   if collection_access(place, p_user, p_subjects, p_mask | 28) < 2 then
     raise exception using errcode = 'WN404', message = 'not_found'; end if;
   perform lock_collection(place, p_user, p_subjects, p_mask, 2::smallint);
-  select x.name, x.data into t from collection_trash x where x.id = p_trash for update;
+  select x.name, x.data, x.flags into t from collection_trash x where x.id = p_trash for update;
   if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  perform require_hidden_owner(place, p_user, t.flags);
   restored := t.name;
   if exists (select from collection_objects o where o.collection_id = place and o.name = t.name and not o.deleted) then
     restored := p_other_name;
@@ -1588,6 +1707,30 @@ begin
   return true;
 end $$;
 
+CREATE FUNCTION public.share_collection(p_collection bigint, p_user bigint, p_subjects bigint[], p_mask integer, p_set bigint[], p_access smallint[], p_gone bigint[], p_many_max integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+  perform lock_collection(p_collection, p_user, p_subjects, p_mask, 3::smallint);
+  -- A share is the right to give rights; a credential that may not share does not.
+  if p_mask & 32 = 0 then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
+  if p_user = any (p_set) then raise exception using errcode = 'WI400', message = 'share_with_owner'; end if;
+  delete from collection_shares s where s.collection_id = p_collection and s.subject_id = any (p_gone);
+  insert into collection_shares (collection_id, user_id, group_id, access)
+    select p_collection, u.id, g.id, w.access
+      from unnest(p_set, p_access) w (subject, access)
+      left join users u on u.id = w.subject and u.deleting_since is null
+      left join groups g on g.id = w.subject
+     where num_nonnulls(u.id, g.id) = 1
+    on conflict (collection_id, subject_id) do update set access = excluded.access;
+  if (select count(*) from collection_shares s where s.collection_id = p_collection) > p_many_max then
+    raise exception using errcode = 'WQ507', message = 'too_many_shares'; end if;
+  -- What somebody set for himself goes when he does.
+  delete from collection_properties p where p.collection_id = p_collection and p.user_id = any (p_gone)
+     and not exists (select from collection_shares s join group_members m on m.group_id = s.group_id
+                      where s.collection_id = p_collection and m.user_id = p.user_id);
+end $$;
+
 CREATE FUNCTION public.succeed_file(p_heir bigint, p_node bigint, p_name text, p_drive integer, p_seq bigint, p_trash bigint, p_above bigint[], p_from bigint[]) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -1612,6 +1755,20 @@ begin
   if was_trashed then perform raise_chain(array[p_trash], p_seq, -o.size); end if;
   perform raise_chain(p_from, p_seq, -n.size);
   perform raise_chain(p_above, p_seq, n.size - case when was_trashed then 0 else o.size end);
+end $$;
+
+CREATE FUNCTION public.switch_birthdays(p_user bigint, p_is_enabled boolean) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare b birthday_calendars;
+begin
+  insert into birthday_calendars (user_id, is_enabled) values (p_user, p_is_enabled) on conflict do nothing;
+  select * into b from birthday_calendars x where x.user_id = p_user for update;
+  if b.is_enabled = p_is_enabled then return; end if;
+  perform charge_owner(p_user, -s.bytes, false) from collection_state s where s.collection_id = b.collection_id;
+  delete from collections where id = b.collection_id;
+  update birthday_calendars set is_enabled = p_is_enabled, collection_id = null where user_id = p_user;
+  delete from birthday_sources x using collections c where c.id = x.book_id and c.owner_id = p_user;
 end $$;
 
 CREATE FUNCTION public.sync_head(p_folder bigint, p_user bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, OUT live boolean, OUT rights integer, OUT kind integer, OUT drive integer, OUT epoch integer, OUT number bigint, OUT seq bigint, OUT pruned_seq bigint, OUT mounts bigint) RETURNS record
@@ -1646,15 +1803,17 @@ begin
   perform lock_collection(p_to, p_user, p_subjects, p_mask, 2::smallint);
   select * into o from collection_objects x where x.collection_id = p_from and x.name = p_name and not x.deleted;
   if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  perform require_open_object(p_from, p_user, p_subjects, o.flags, true);
   perform require_expected(p_expect, p_expected, true, o.etag);
   select c.kind, c.components into target from collections c where c.id = p_to;
   if target.kind <> (select c.kind from collections c where c.id = p_from)
      or target.kind = 1 and target.components & o.component = 0 then
     verdict := 'supported_component'; return;
   end if;
-  select x.id, x.size, x.uid_hash, x.deleted into t
+  select x.id, x.size, x.uid_hash, x.deleted, x.flags into t
     from collection_objects x where x.collection_id = p_to and x.name = p_to_name;
   had := found and not t.deleted;
+  if had then perform require_open_object(p_to, p_user, p_subjects, t.flags, false); end if;
   if had and not p_overwrite then verdict := 'exists'; return; end if;
   if had and t.uid_hash <> o.uid_hash then verdict := 'uid_conflict'; holder := p_to_name; return; end if;
   if p_from <> p_to or p_copy then
@@ -1771,10 +1930,35 @@ ALTER TABLE public.audit ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE public.birthday_calendars (
+    user_id bigint NOT NULL,
+    collection_id bigint,
+    is_enabled boolean DEFAULT true NOT NULL
+);
+
+CREATE TABLE public.birthday_sources (
+    book_id bigint NOT NULL,
+    seq bigint NOT NULL
+);
+
 CREATE TABLE public.born_by_lock (
     node_id bigint NOT NULL,
     etag_seq bigint NOT NULL,
     born_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE public.calendar_subscriptions (
+    collection_id bigint NOT NULL,
+    source text NOT NULL,
+    refresh_seconds integer NOT NULL,
+    next_at timestamp with time zone DEFAULT now() NOT NULL,
+    fetched_at timestamp with time zone,
+    failures integer DEFAULT 0 NOT NULL,
+    failure text DEFAULT ''::text NOT NULL,
+    etag text DEFAULT ''::text NOT NULL,
+    last_modified text DEFAULT ''::text NOT NULL,
+    body_hash bytea,
+    CONSTRAINT calendar_subscriptions_refresh_seconds_check CHECK ((refresh_seconds >= 900))
 );
 
 CREATE TABLE public.changes (
@@ -1820,7 +2004,11 @@ CREATE TABLE public.chunks (
 CREATE TABLE public.collection_feeds (
     collection_id bigint NOT NULL,
     token_hash bytea NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    with_alarms boolean DEFAULT false NOT NULL,
+    with_attendees boolean DEFAULT false NOT NULL,
+    expires_at timestamp with time zone,
+    last_read_at timestamp with time zone
 );
 
 CREATE TABLE public.collection_objects (
@@ -1897,7 +2085,8 @@ CREATE TABLE public.collection_trash (
     deleted_by bigint,
     name text NOT NULL COLLATE pg_catalog."C",
     title text,
-    data bytea NOT NULL
+    data bytea NOT NULL,
+    flags smallint DEFAULT 0 NOT NULL
 );
 ALTER TABLE ONLY public.collection_trash ALTER COLUMN data SET COMPRESSION lz4;
 
@@ -1919,7 +2108,9 @@ CREATE TABLE public.collections (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     deleted_at timestamp with time zone,
     path text NOT NULL COLLATE pg_catalog."C",
+    origin smallint DEFAULT 0 NOT NULL,
     CONSTRAINT collections_kind_check CHECK (((kind >= 1) AND (kind <= 9))),
+    CONSTRAINT collections_origin_check CHECK ((origin = ANY (ARRAY[0, 1, 2]))),
     CONSTRAINT collections_path_check CHECK (((path <> ''::text) AND (octet_length(path) <= 255)))
 );
 
@@ -2344,8 +2535,20 @@ ALTER TABLE ONLY public.app_passwords
 ALTER TABLE ONLY public.audit
     ADD CONSTRAINT audit_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.birthday_calendars
+    ADD CONSTRAINT birthday_calendars_collection_id_key UNIQUE (collection_id);
+
+ALTER TABLE ONLY public.birthday_calendars
+    ADD CONSTRAINT birthday_calendars_pkey PRIMARY KEY (user_id);
+
+ALTER TABLE ONLY public.birthday_sources
+    ADD CONSTRAINT birthday_sources_pkey PRIMARY KEY (book_id);
+
 ALTER TABLE ONLY public.born_by_lock
     ADD CONSTRAINT born_by_lock_pkey PRIMARY KEY (node_id);
+
+ALTER TABLE ONLY public.calendar_subscriptions
+    ADD CONSTRAINT calendar_subscriptions_pkey PRIMARY KEY (collection_id);
 
 ALTER TABLE ONLY public.changes
     ADD CONSTRAINT changes_pkey PRIMARY KEY (drive_id, seq, node_id, op);
@@ -2524,6 +2727,8 @@ CREATE INDEX app_passwords_by_user ON public.app_passwords USING btree (user_id)
 
 CREATE INDEX audit_by_time ON public.audit USING btree (at);
 
+CREATE INDEX calendar_subscriptions_due ON public.calendar_subscriptions USING btree (next_at);
+
 CREATE INDEX chunk_gc_due ON public.chunk_gc USING btree (since) WHERE (NOT parked);
 
 CREATE UNIQUE INDEX chunks_live ON public.chunks USING btree (sha256) WHERE ((state = 0) AND (NOT quarantined));
@@ -2684,8 +2889,20 @@ ALTER TABLE ONLY public.app_passwords
 ALTER TABLE ONLY public.app_passwords
     ADD CONSTRAINT app_passwords_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY public.birthday_calendars
+    ADD CONSTRAINT birthday_calendars_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES public.collections(id) ON DELETE SET NULL;
+
+ALTER TABLE ONLY public.birthday_calendars
+    ADD CONSTRAINT birthday_calendars_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.birthday_sources
+    ADD CONSTRAINT birthday_sources_book_id_fkey FOREIGN KEY (book_id) REFERENCES public.collections(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.born_by_lock
     ADD CONSTRAINT born_by_lock_node_id_fkey FOREIGN KEY (node_id) REFERENCES public.nodes(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.calendar_subscriptions
+    ADD CONSTRAINT calendar_subscriptions_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES public.collections(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.collection_feeds
     ADD CONSTRAINT collection_feeds_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES public.collections(id) ON DELETE CASCADE;

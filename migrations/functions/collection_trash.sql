@@ -71,8 +71,9 @@ begin
   if collection_access(place, p_user, p_subjects, p_mask | 28) < 2 then
     raise exception using errcode = 'WN404', message = 'not_found'; end if;
   perform lock_collection(place, p_user, p_subjects, p_mask, 2::smallint);
-  select x.name, x.data into t from collection_trash x where x.id = p_trash for update;
+  select x.name, x.data, x.flags into t from collection_trash x where x.id = p_trash for update;
   if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  perform require_hidden_owner(place, p_user, t.flags);
   restored := t.name;
   if exists (select from collection_objects o where o.collection_id = place and o.name = t.name and not o.deleted) then
     restored := p_other_name;
@@ -91,12 +92,13 @@ create or replace function purge_trashed_object(p_trash bigint, p_kind smallint,
   returns void language plpgsql as $$
 declare place record; freed bigint;
 begin
-  select c.id, c.owner_id, c.deleted_at into place
+  select c.id, c.owner_id, c.deleted_at, x.flags into place
     from collection_trash x join collections c on c.id = x.collection_id
    where x.id = p_trash and c.kind = p_kind;
   if not found or place.deleted_at is not null
      or collection_access(place.id, p_user, p_subjects, p_mask | 28) < 2 then
     raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  perform require_hidden_owner(place.id, p_user, place.flags);
   if p_mask & 16 = 0 then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
   delete from collection_trash where id = p_trash returning octet_length(data) into freed;
   if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;

@@ -37,6 +37,9 @@ begin
   has := collection_access(p_collection, p_user, p_subjects, p_mask);
   if has = 0 then raise exception using errcode = 'WN404', message = 'not_found'; end if;
   if has < p_access then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
+  -- What the server writes nobody else does, its owner neither.
+  if p_access = 2 and (select c.origin <> 0 from collections c where c.id = p_collection) then
+    raise exception using errcode = 'WF403', message = 'forbidden'; end if;
   return s;
 end $$;
 
@@ -58,9 +61,10 @@ declare s collection_state; o record; had boolean; had_size integer := 0;
 begin
   verdict := ''; holder := ''; modified_at := clock_timestamp();
   s := lock_collection(p_collection, p_user, p_subjects, p_mask, 2::smallint);
-  select x.id, x.etag, x.uid_hash, x.size, x.deleted into o
+  select x.id, x.etag, x.uid_hash, x.size, x.deleted, x.flags into o
     from collection_objects x where x.collection_id = p_collection and x.name = p_name;
   had := found and not o.deleted;
+  if had then perform require_open_object(p_collection, p_user, p_subjects, o.flags, false); end if;
   perform require_expected(p_expect, p_expected, had, o.etag);
   if (select c.kind = 1 and c.components & p_component = 0 from collections c where c.id = p_collection) then
     verdict := 'supported_component'; return;
@@ -104,12 +108,13 @@ create or replace function delete_object(p_collection bigint, p_user bigint, p_s
 declare s collection_state; o record;
 begin
   s := lock_collection(p_collection, p_user, p_subjects, p_mask, 2::smallint);
-  select x.id, x.etag, x.size into o
+  select x.id, x.etag, x.size, x.flags into o
     from collection_objects x where x.collection_id = p_collection and x.name = p_name and not x.deleted;
   if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  perform require_open_object(p_collection, p_user, p_subjects, o.flags, true);
   perform require_expected(p_expect, p_expected, true, o.etag);
-  insert into collection_trash (collection_id, deleted_by, name, title, data)
-    select p_collection, p_user, x.name, x.title, x.data
+  insert into collection_trash (collection_id, deleted_by, flags, name, title, data)
+    select p_collection, p_user, x.flags, x.name, x.title, x.data
       from collection_objects x join collections c on c.id = x.collection_id
      where x.id = o.id and c.kind <> 5;   -- a message that was read is no loss
   if not found then perform charge_collection(p_collection, -o.size, true); end if;
@@ -131,15 +136,17 @@ begin
   perform lock_collection(p_to, p_user, p_subjects, p_mask, 2::smallint);
   select * into o from collection_objects x where x.collection_id = p_from and x.name = p_name and not x.deleted;
   if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  perform require_open_object(p_from, p_user, p_subjects, o.flags, true);
   perform require_expected(p_expect, p_expected, true, o.etag);
   select c.kind, c.components into target from collections c where c.id = p_to;
   if target.kind <> (select c.kind from collections c where c.id = p_from)
      or target.kind = 1 and target.components & o.component = 0 then
     verdict := 'supported_component'; return;
   end if;
-  select x.id, x.size, x.uid_hash, x.deleted into t
+  select x.id, x.size, x.uid_hash, x.deleted, x.flags into t
     from collection_objects x where x.collection_id = p_to and x.name = p_to_name;
   had := found and not t.deleted;
+  if had then perform require_open_object(p_to, p_user, p_subjects, t.flags, false); end if;
   if had and not p_overwrite then verdict := 'exists'; return; end if;
   if had and t.uid_hash <> o.uid_hash then verdict := 'uid_conflict'; holder := p_to_name; return; end if;
   if p_from <> p_to or p_copy then
@@ -235,6 +242,10 @@ begin
     -- One that came through a group cannot be left by one of its members.
     if not found then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
     delete from collection_properties where collection_id = p_collection and user_id = p_user;
+    return;
+  end if;
+  if exists (select from birthday_calendars b where b.collection_id = p_collection) then
+    perform switch_birthdays(p_user, false);
     return;
   end if;
   update collections set deleted_at = now() where id = p_collection;

@@ -102,6 +102,20 @@ std::vector<Setting> make_settings() {
        86'400},
       {"accounts", "default_quota_bytes", &C::default_quota_bytes, "quota of new accounts; 0: unlimited",
        kBytes, false, 0, kBytesMax},
+      {"accounts",
+       "people_search",
+       &C::people_search,
+       "whom users can find in searches: those of their groups, everyone, or nobody; a name or mail address "
+       "that is known already can be shared with in any case",
+       kPlain,
+       false,
+       0,
+       0,
+       {"groups", "everyone", "off"}},
+
+      {"calendars", "fetch_allowed", &C::fetch_allowed,
+       "host:port of servers inside of your network whose calendars may be subscribed to; all others that "
+       "are inside are refused"},
 
       {"calendars", "scheduling", &C::scheduling,
        "send invitations for apps: between accounts here, and by mail where mail_host is set; off: apps do "

@@ -11,6 +11,7 @@
 
 #include "app/command.hpp"
 #include "app/data_lock.hpp"
+#include "app/feed_fetcher.hpp"
 #include "app/metrics_route.hpp"
 #include "app/privileges.hpp"
 #include "app/run_task.hpp"
@@ -19,8 +20,11 @@
 #include "welkin/blobs/scrubber.hpp"
 #include "welkin/blobs/store.hpp"
 #include "welkin/blobs/upkeep.hpp"
+#include "welkin/calendars/birthdays.hpp"
 #include "welkin/calendars/mailer.hpp"
+#include "welkin/calendars/mask.hpp"
 #include "welkin/calendars/scheduling.hpp"
+#include "welkin/calendars/subscriptions.hpp"
 #include "welkin/collections/collections.hpp"
 #include "welkin/collections/upkeep.hpp"
 #include "welkin/core/crypto.hpp"
@@ -106,7 +110,7 @@ Task<std::string> what_is_wrong(db::Db& db, const blobs::Store& store) {
 }
 
 void add_jobs(jobs::Scheduler& jobs, db::Db& db, blobs::Store& store, files::Files& files,
-              people::People& people) {
+              people::People& people, calendars::Birthdays& birthdays) {
   jobs.every(blobs::kCollectJob, 60s, [&store] { return store.collect() > 0; });
   jobs.every(blobs::kSweepJob, 3600s, [&store] { return store.sweep() > 0; });
   jobs.every("files.expire_uploads", 300s, [&files] { return files.expire_uploads(); });
@@ -116,6 +120,7 @@ void add_jobs(jobs::Scheduler& jobs, db::Db& db, blobs::Store& store, files::Fil
   jobs.every("files.purge_trash", 600s, [&files] { return files.trash_bin().purge_turn(); });
   jobs.every("files.expire_versions", 21600s, [&files] { return files.versions().expire_turn(); });
   jobs.every("collections.purge_trash", 3600s, [&db] { return collections::purge_trash(db); });
+  jobs.every("calendars.birthdays", 60s, [&birthdays] { return birthdays.catch_up_turn(); });
   jobs.every("calendars.purge_inboxes", 3600s, [&db] { return calendars::purge_inboxes(db); });
   jobs.every("people.prune", 600s, [&people] { return people.prune(); });
 }
@@ -225,15 +230,19 @@ int serve() {
                           .gc_grace_seconds = config.gc_grace_seconds});
   people::People people(db, config, clock);
   files::Files files(db, store, config, clock);
-  collections::Collections collections(db);
+  collections::Collections collections(db, calendars::masked);
+  calendars::Birthdays birthdays(db);
+  calendars::Subscriptions subscriptions(db);
   calendars::Scheduling scheduling(db, config, clock);
   const PublicIds ids = public_ids(people);
 
   const std::function<void()> refresh = refresh_process_gauges;
   http::Router router;
-  const rest::Services services{people, files, ids, config, clock, collections, scheduling};
+  const rest::Services services{people,      files,      ids,       config,       clock,
+                                collections, scheduling, birthdays, subscriptions};
   rest::mount(router, services, [&db, &store] { return what_is_wrong(db, store); });
-  const dav::Services dav_services{people, files, collections, scheduling, config, clock};
+  const dav::Services dav_services{people, files, collections, scheduling,
+                                   config, clock, birthdays,   subscriptions};
   dav::mount(router, dav_services);
   if (!config.metrics_token.empty()) mount_metrics(router, config.metrics_token, refresh);
 
@@ -245,7 +254,8 @@ int serve() {
   if (!config.metrics_listen.empty()) metrics_server.emplace(io, config, refresh);
   calendars::Mailer mailer(db, config);
   jobs::Scheduler jobs(db);
-  add_jobs(jobs, db, store, files, people);
+  add_jobs(jobs, db, store, files, people, birthdays);
+  FeedFetcher fetcher(db, config, subscriptions);
   blobs::Scrubber scrubber(
       store, {.mib_per_second = config.scrub_mib_per_second, .again_after_days = config.scrub_days});
 
@@ -255,6 +265,7 @@ int serve() {
     scrubber.stop();
     mailer.stop();
     jobs.stop();
+    fetcher.stop();
     files.close();
     people.close();
     store.close();
@@ -266,6 +277,7 @@ int serve() {
   const auto address = reachable_address(config, server.listen());
   if (metrics_server) log::info("metrics on http://{}/metrics", metrics_server->listen());
   jobs.start();
+  fetcher.start();
   mailer.start();
   scrubber.start();
   lock.announce(address, !config.tls_cert.empty());

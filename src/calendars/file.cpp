@@ -62,11 +62,14 @@ void CalendarJoiner::begin(std::string& out, std::string_view name) {
   wire::append_ical(out, {"X-WR-CALNAME", {}, wire::ical_escape(name)});
 }
 
-bool CalendarJoiner::add(std::string& out, std::string_view data) {
+bool CalendarJoiner::add(std::string& out, std::string_view data,
+                         const std::function<void(wire::IcalComponent&)>& change) {
   try {
-    for (const auto& component : wire::parse_ical(data).components) {
+    auto calendar = wire::parse_ical(data);
+    for (auto& component : calendar.components) {
       if (component.name == "VTIMEZONE" && !zones_.insert(std::string(component.value("TZID"))).second)
         continue;
+      if (change) change(component);
       wire::append_ical(out, component);
     }
   } catch (const Error&) {

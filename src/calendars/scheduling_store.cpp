@@ -22,12 +22,12 @@ constexpr db::Stmt kCopies{"scheduling.copies", R"(
   select c.owner_id, c.id, c.components, c.path,
          o.name, o.etag, o.seq, o.component, o.size, o.created_at, o.modified_at, o.data, o.schedule_tag
     from collections c join collection_objects o on o.collection_id = c.id
-   where c.owner_id = any ($1) and c.kind = 1 and c.deleted_at is null and o.uid_hash = $2 and not o.deleted
+   where c.owner_id = any ($1) and c.kind = 1 and c.origin = 0 and c.deleted_at is null and o.uid_hash = $2 and not o.deleted
    order by c.owner_id, o.schedule_tag is null, c.id)"};
 constexpr db::Stmt kMailboxes{"scheduling.mailboxes", R"(
   select c.owner_id, c.id, c.kind, c.components, c.path
     from collections c left join scheduling_defaults d on d.collection_id = c.id and d.user_id = c.owner_id
-   where c.owner_id = any ($1) and c.kind in (1, 5) and c.deleted_at is null
+   where c.owner_id = any ($1) and c.kind in (1, 5) and c.origin = 0 and c.deleted_at is null
    order by c.owner_id, d.user_id is null, c.id)"};
 constexpr db::Stmt kSetTag{
     "scheduling.set_tag",
@@ -38,12 +38,12 @@ constexpr db::Stmt kSchedulingNames{"scheduling.names",
                                     "order by id"};
 constexpr db::Stmt kDefault{"scheduling.default", R"(
   select c.path, c.id from collections c left join scheduling_defaults d on d.collection_id = c.id and d.user_id = c.owner_id
-   where c.owner_id = $1 and c.kind = 1 and c.deleted_at is null and c.components & 1 = 1
+   where c.owner_id = $1 and c.kind = 1 and c.origin = 0 and c.deleted_at is null and c.components & 1 = 1
    order by d.user_id is null, c.id limit 1)"};
 constexpr db::Stmt kSetDefault{"scheduling.set_default", R"(
   insert into scheduling_defaults (user_id, collection_id)
     select $1, c.id from collections c
-     where c.owner_id = $1 and c.kind = 1 and c.deleted_at is null and c.components & 1 = 1 and c.path = $2
+     where c.owner_id = $1 and c.kind = 1 and c.origin = 0 and c.deleted_at is null and c.components & 1 = 1 and c.path = $2
   on conflict (user_id) do update set collection_id = excluded.collection_id)"};
 // A calendar whose owner lets it not count is left out; 2678400 as in collections.objects_within.
 constexpr db::Stmt kBusy{"scheduling.busy", R"(

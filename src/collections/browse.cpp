@@ -64,12 +64,11 @@ Task<Browse::Page> Browse::groups(CollectionId book, std::string after, int limi
   co_return page;
 }
 
-Task<Browse::Page> Browse::objects(CollectionId calendar, std::int16_t components, std::string after,
-                                   int limit) {
+Task<Browse::Page> Browse::objects(Sight calendar, std::int16_t components, std::string after, int limit) {
   limit = limited(limit);
   Page page;
   page.items = co_await db_.read(
-      [&](db::Tx& tx) { return store::objects(tx, calendar, components, after, limit + 1); });
+      [&](db::Tx& tx) { return store::objects(tx, calendar, mask_, components, after, limit + 1); });
   if (static_cast<int>(page.items.size()) > limit) {
     page.items.pop_back();
     page.next = page.items.back().name;

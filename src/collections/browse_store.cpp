@@ -23,9 +23,10 @@ constexpr db::Stmt kCountContacts{"collections.count_contacts", "select count(*)
 constexpr db::Stmt kGroups{"collections.groups", WELKIN_MEMBER
                            " from collection_objects o where o.collection_id = $1 and not o.deleted and "
                            "o.component = 0 and o.flags & 1 = 1 and o.id > $2 order by o.id limit $3"};
-constexpr db::Stmt kObjects{"collections.objects_by_name", WELKIN_MEMBER
-                            " from collection_objects o where o.collection_id = $1 and o.name > $3 and not "
-                            "o.deleted and ($2 = 0 or o.component & $2 <> 0) order by o.name limit $4"};
+constexpr db::Stmt kObjects{
+    "collections.objects_by_name", WELKIN_MEMBER
+    " from collection_objects o where o.collection_id = $1 and o.name > $3 and not "
+    "o.deleted and o.flags & $5 = 0 and ($2 = 0 or o.component & $2 <> 0) order by o.name limit $4"};
 
 std::vector<Object> read(const db::Rows& rows) {
   std::vector<Object> out;
@@ -54,9 +55,10 @@ std::vector<Object> groups(db::Tx& tx, CollectionId book, std::int64_t after_id,
   return read(tx.exec(kGroups, book, after_id, limit));
 }
 
-std::vector<Object> objects(db::Tx& tx, CollectionId calendar, std::int16_t components,
+std::vector<Object> objects(db::Tx& tx, Sight calendar, Mask mask, std::int16_t components,
                             const std::string& after_name, int limit) {
-  return read(tx.exec(kObjects, calendar, components, after_name, limit));
+  return read(
+      tx.exec(kObjects, calendar.collection, components, after_name, limit, hidden_flags(calendar, mask)));
 }
 
 }  // namespace welkin::collections::store

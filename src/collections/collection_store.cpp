@@ -1,15 +1,17 @@
 #include "collections/collection_store.hpp"
 
 #include <charconv>
+#include <map>
 
 #include "collections/refusals.hpp"
+#include "welkin/core/crypto.hpp"
 #include "welkin/core/text.hpp"
 
 // $1 the user, $2 his subjects. Whatever he owns, or is shared with one of the subjects.
 #define WELKIN_VISIBLE_COLLECTIONS                                                                \
   "select c.id, c.uid, c.owner_id, u.name, c.kind, c.components, c.path, s.epoch, s.seq, "        \
   "s.object_count, s.bytes, c.created_at, s.changed_at, v.access, "                               \
-  "exists (select from collection_shares h where h.collection_id = c.id) "                        \
+  "exists (select from collection_shares h where h.collection_id = c.id), c.origin "              \
   "from (select o.id, 3::smallint access from collections o where o.owner_id = $1 union all "     \
   "select h.collection_id, max(h.access) from collection_shares h where h.subject_id = any ($2) " \
   "group by h.collection_id) v join collections c on c.id = v.id join collection_state s on "     \
@@ -26,6 +28,13 @@ constexpr db::Stmt kHome{"collections.home",
 constexpr db::Stmt kByPath{"collections.by_path",
                            WELKIN_VISIBLE_COLLECTIONS "c.kind = $3 and v.access = 3 and c.path = $4"};
 constexpr db::Stmt kById{"collections.by_id", WELKIN_VISIBLE_COLLECTIONS "c.id = $3"};
+
+constexpr db::Stmt kOverlays{"collections.overlays", R"(
+  select p.collection_id, bit_xor(hashtextextended(p.ns || ' ' || p.name || ' ' || p.value, 17))
+    from collection_properties p where p.user_id = $1 and p.collection_id = any ($2) group by p.collection_id)"};
+constexpr db::Stmt kFormerPaths{"collections.former_paths",
+                                "select c.id, c.path from collections c where c.owner_id = $1 and c.id = any "
+                                "($2)"};
 
 constexpr db::Stmt kCreate{"collections.create",
                            "select create_collection($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"};
@@ -87,7 +96,9 @@ Collection collection(const db::Row& row, const Caller& caller) {
   c.created_at = row.timestamp(11);
   c.changed_at = row.timestamp(12);
   c.access = limited(row.i16(13), caller);
+  c.is_own = c.owner == caller.user;
   c.is_shared = row.boolean(14);
+  c.origin = static_cast<Origin>(row.i16(15));
   return c;
 }
 
@@ -139,6 +150,45 @@ std::vector<Collection> home(db::Tx& tx, const Caller& caller, Kind kind) {
   for (const auto row : tx.exec(kHome, caller.user, caller.subjects, static_cast<std::int16_t>(kind))) {
     out.push_back(collection(row, caller));
     if (out.back().access == Access::none) out.pop_back();
+  }
+  return out;
+}
+
+std::vector<Collections::Mark> marks(db::Tx& tx, const Caller& caller, const std::vector<Collection>& of) {
+  std::vector<std::int64_t> ids;
+  for (const auto& c : of) ids.push_back(c.id.value);
+  std::map<std::int64_t, std::int64_t> overlays;
+  for (const auto row : tx.exec(kOverlays, caller.user, ids)) overlays[row.i64(0)] = row.i64(1);
+  std::vector<Collections::Mark> out;
+  for (const auto& c : of) {
+    const auto found = overlays.find(c.id.value);
+    std::string told = c.uid + ' ' + c.state() + ' ' + std::to_string(static_cast<int>(c.access));
+    told += c.is_shared ? " shared " : " ";
+    if (found != overlays.end()) told += std::to_string(found->second);
+    const auto digest = crypto::sha256(told);
+    Collections::Mark mark;
+    mark.id = c.id;
+    mark.is_own = c.owner == caller.user;
+    for (std::size_t i = 0; i < 6; ++i) mark.state = mark.state << 8 | digest[i];
+    out.push_back(mark);
+  }
+  return out;
+}
+
+std::vector<std::optional<std::string>> former_paths(db::Tx& tx, const Caller& caller,
+                                                     const std::vector<Collections::Mark>& of) {
+  std::vector<std::int64_t> own;
+  for (const auto& mark : of)
+    if (mark.is_own) own.push_back(mark.id.value);
+  std::map<std::int64_t, std::string> known;
+  for (const auto row : tx.exec(kFormerPaths, caller.user, own)) known[row.i64(0)] = row.str(1);
+  std::vector<std::optional<std::string>> out;
+  for (const auto& mark : of) {
+    const auto found = known.find(mark.id.value);
+    if (!mark.is_own)
+      out.emplace_back(std::string(kSharedPath) + std::to_string(mark.id.value));
+    else
+      out.push_back(found == known.end() ? std::nullopt : std::optional(found->second));
   }
   return out;
 }

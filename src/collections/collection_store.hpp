@@ -4,6 +4,9 @@
 namespace welkin::collections::store {
 
 std::vector<Collection> home(db::Tx& tx, const Caller& caller, Kind kind);
+std::vector<Collections::Mark> marks(db::Tx& tx, const Caller& caller, const std::vector<Collection>& of);
+std::vector<std::optional<std::string>> former_paths(db::Tx& tx, const Caller& caller,
+                                                     const std::vector<Collections::Mark>& of);
 std::optional<Collection> find(db::Tx& tx, const Caller& caller, Kind kind, const std::string& path);
 std::optional<Collection> find(db::Tx& tx, const Caller& caller, CollectionId id);
 

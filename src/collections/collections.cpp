@@ -2,10 +2,13 @@
 
 #include "collections/collection_store.hpp"
 #include "collections/refusals.hpp"
+#include "welkin/collections/feeds.hpp"
+#include "welkin/collections/sharing.hpp"
 
 namespace welkin::collections {
 
 std::string default_name(const Collection& collection) {
+  if (collection.origin == Origin::birthdays) return "Birthdays";
   if (collection.path == "personal" && collection.kind == Kind::calendar) return "Personal";
   if (collection.kind == Kind::inbox) return "Inbox";
   if (collection.path == "tasks" && collection.kind == Kind::calendar) return "Tasks";
@@ -17,6 +20,25 @@ Task<std::vector<Collection>> Collections::home(Caller caller, Kind kind) {
   require_person(caller);
   co_return co_await db_.read([&](db::Tx& tx) { return store::home(tx, caller, kind); });
 }
+
+Task<Collections::Home> Collections::marked_home(Caller caller, Kind kind) {
+  require_person(caller);
+  co_return co_await db_.snapshot([&](db::Tx& tx) {
+    Home out;
+    out.collections = store::home(tx, caller, kind);
+    out.marks = store::marks(tx, caller, out.collections);
+    return out;
+  });
+}
+
+Task<std::vector<std::optional<std::string>>> Collections::former_paths(Caller caller,
+                                                                        std::vector<Mark> marks) {
+  require_person(caller);
+  co_return co_await db_.read([&](db::Tx& tx) { return store::former_paths(tx, caller, marks); });
+}
+
+Sharing Collections::sharing() const { return Sharing(db_); }
+Feeds Collections::feeds() const { return Feeds(db_); }
 
 Task<std::optional<Collection>> Collections::find(Caller caller, Kind kind, std::string path) {
   require_person(caller);

@@ -92,7 +92,7 @@ Task<> Import::put_batch() {
   for (const auto& item : batch) objects.push_back(item.object);
   bool has_failed = false;
   try {
-    const auto written = co_await objects_.put_all(caller_, into_, std::move(objects));
+    const auto written = co_await objects_.put_all(caller_, into_.collection, std::move(objects));
     for (std::size_t i = 0; i < batch.size(); ++i) count(batch[i], written[i]);
     refused_in_a_row_ = 0;
   } catch (const Error& e) {
@@ -111,7 +111,7 @@ Task<> Import::put_one(Item item) {
   }
   std::optional<Errc> refused;
   try {
-    count(item, co_await objects_.put(caller_, into_, item.object));
+    count(item, co_await objects_.put(caller_, into_.collection, item.object));
     refused_in_a_row_ = 0;
   } catch (const Error& e) {
     if (e.code() != Errc::quota_exceeded && e.code() != Errc::precondition_failed) throw;

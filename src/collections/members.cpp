@@ -18,7 +18,7 @@ Caller owner(UserId user) {
 }
 
 std::optional<Object> find(db::Tx& tx, CollectionId collection, const std::string& name) {
-  return store::find_object(tx, collection, name);
+  return store::find_object(tx, {collection, true}, nullptr, name);
 }
 
 Objects::Written put(db::Tx& tx, const Caller& caller, CollectionId collection,

@@ -3,24 +3,31 @@
 #include "collections/refusals.hpp"
 
 // $1 collection, $2 after, $3 until, $4 tombstones, $5 components
-#define WELKIN_LISTED                                                                    \
-  " from collection_objects o where o.collection_id = $1 and o.seq > $2 and o.seq <= $3" \
-  " and ($4 or not o.deleted) and ($5 = 0 or o.deleted or o.component & $5 <> 0) order by o.seq limit "
-#define WELKIN_OBJECT                                                                              \
-  "select o.name, o.etag, o.seq, o.component, o.size, o.created_at, o.modified_at, o.data, o.id, " \
-  "o.schedule_tag from collection_objects o where o.collection_id = $1 and not o.deleted and "
+#define WELKIN_LISTED(deleted)                                                                    \
+  " from collection_objects o where o.collection_id = $1 and o.seq > $2 and o.seq <= $3 and ($4 " \
+  "or not " deleted ") and ($5 = 0 or " deleted " or o.component & $5 <> 0) order by o.seq limit "
+// $2: flags of what is hidden
+#define WELKIN_OBJECT                                                                                   \
+  "select o.name, o.etag, o.seq, o.component, o.size, o.created_at, o.modified_at, o.data, o.id, "      \
+  "o.schedule_tag, o.flags from collection_objects o where o.collection_id = $1 and not o.deleted and " \
+  "o.flags & $2 "                                                                                       \
+  "= 0 and "
+#define WELKIN_HIDDEN "(o.deleted or o.flags & $7 <> 0)"
 
 namespace welkin::collections::store {
 
-const db::Stmt kListBrief{"collections.list_brief",
-                          "select o.name, o.etag, o.seq, o.component, o.size, o.deleted" WELKIN_LISTED "$6"};
-const db::Stmt kList{"collections.list",
-                     "select o.name, o.etag, o.seq, o.component, o.size, o.deleted, o.created_at, "
-                     "o.modified_at, case when $6 then o.data end, o.schedule_tag" WELKIN_LISTED "$7"};
+const db::Stmt kListBrief{
+    "collections.list_brief",
+    "select o.name, o.etag, o.seq, o.component, o.size, o.deleted" WELKIN_LISTED("o.deleted") "$6"};
+const db::Stmt kList{
+    "collections.list",
+    "select o.name, o.etag, o.seq, o.component, o.size, " WELKIN_HIDDEN
+    ", o.created_at, o.modified_at, case when ($6 or o.flags & $8 <> 0) and not " WELKIN_HIDDEN
+    " then o.data end, o.schedule_tag, o.flags" WELKIN_LISTED(WELKIN_HIDDEN) "$9"};
 
 namespace {
 
-constexpr db::Stmt kFind{"collections.object", WELKIN_OBJECT "o.name = $2"};
+constexpr db::Stmt kFind{"collections.object", WELKIN_OBJECT "o.name = $3"};
 constexpr db::Stmt kLockStates{"collections.lock_states",
                                "select from collection_state s where s.collection_id = any ($1) "
                                "order by s.collection_id for update"};
@@ -29,24 +36,24 @@ constexpr db::Stmt kLockDrives{
     "collections.lock_drives",
     "select pg_advisory_xact_lock(1, x.id) from (select distinct d.id from collections c join drives d on "
     "d.owner_id = c.owner_id and d.kind = 1 where c.id = any ($1) order by d.id offset 0) x"};
-constexpr db::Stmt kNamed{"collections.objects_named", WELKIN_OBJECT "o.name = any ($2)"};
-constexpr db::Stmt kByKeys{"collections.objects_by_keys", WELKIN_OBJECT "o.id = any ($2)"};
+constexpr db::Stmt kNamed{"collections.objects_named", WELKIN_OBJECT "o.name = any ($3)"};
+constexpr db::Stmt kByKeys{"collections.objects_by_keys", WELKIN_OBJECT "o.id = any ($3)"};
 // Both ends bounded for what is short; 2678400 is the longest of those. A point at the end of the span's
 // start counts: tasks overlap there.
 constexpr db::Stmt kWithin{"collections.objects_within", R"(
   select o.id from collection_objects o
    where o.collection_id = $1 and not o.deleted and not o.is_long and o.t1 >= $3 and o.t1 <= $5 and o.t0 <= $4
-     and ($2 = 0 or o.component & $2 <> 0)
+     and ($2 = 0 or o.component & $2 <> 0) and o.flags & $6 = 0
   union all
   select o.id from collection_objects o
    where o.collection_id = $1 and not o.deleted and o.is_long and o.t1 >= $3 and o.t0 <= $4
-     and ($2 = 0 or o.component & $2 <> 0))"};
+     and ($2 = 0 or o.component & $2 <> 0) and o.flags & $6 = 0)"};
 
 constexpr db::Stmt kByUids{
     "collections.objects_by_uids",
     "select o.name, o.etag, o.seq, o.component, o.size, o.created_at, o.modified_at, "
-    "o.data, o.id, o.schedule_tag, o.uid from collection_objects o where o.collection_id = $1 and not "
-    "o.deleted and o.uid_hash = any ($2)"};
+    "o.data, o.id, o.schedule_tag, o.flags, o.uid from collection_objects o where o.collection_id = $1 and "
+    "not o.deleted and o.flags & $2 = 0 and o.uid_hash = any ($3)"};
 
 constexpr db::Stmt kPut{
     "collections.put_object",
@@ -58,10 +65,20 @@ constexpr db::Stmt kTransfer{"collections.transfer_object",
                              "$2, $3, $4, $5, $6, $7, $8, $9, "
                              "$10, $11)"};
 
-std::vector<Object> objects(const db::Rows& rows) {
+Object seen(const db::Row& row, Sight sight, Mask mask) {
+  auto o = object(row);
+  if (sight.is_owner || (row.i16(10) & object_flags::kConfidential) == 0) return o;
+  o.masked = true;
+  o.data = mask(o.data);
+  o.etag = etag_of(o.data);
+  o.size_bytes = static_cast<std::int32_t>(o.data.size());
+  return o;
+}
+
+std::vector<Object> objects(const db::Rows& rows, Sight sight, Mask mask) {
   std::vector<Object> out;
   out.reserve(static_cast<std::size_t>(rows.size()));
-  for (const auto row : rows) out.push_back(object(row));
+  for (const auto row : rows) out.push_back(seen(row, sight, mask));
   return out;
 }
 
@@ -112,6 +129,14 @@ ObjectRow list_row(const db::Row& row, bool full) {
   return out;
 }
 
+std::int16_t hidden_flags(Sight sight, Mask mask) {
+  using namespace object_flags;
+  if (sight.is_owner) return 0;
+  return mask == nullptr ? std::int16_t{kPrivate | kConfidential} : kPrivate;
+}
+
+bool is_masked(const db::Row& row) { return (row.i16(10) & object_flags::kConfidential) != 0; }
+
 void lock_states(db::Tx& tx, const std::vector<CollectionId>& collections) {
   std::vector<std::int64_t> ids;
   for (const auto id : collections) ids.push_back(id.value);
@@ -119,38 +144,40 @@ void lock_states(db::Tx& tx, const std::vector<CollectionId>& collections) {
   if (ids.size() > 1) tx.exec(kLockDrives, ids);
 }
 
-std::optional<Object> find_object(db::Tx& tx, CollectionId collection, const std::string& name) {
-  const auto rows = tx.exec(kFind, collection, name);
+std::optional<Object> find_object(db::Tx& tx, Sight sight, Mask mask, const std::string& name) {
+  const auto rows = tx.exec(kFind, sight.collection, hidden_flags(sight, mask), name);
   if (rows.empty()) return std::nullopt;
-  return object(rows[0]);
+  return seen(rows[0], sight, mask);
 }
 
-std::vector<Object> named_objects(db::Tx& tx, CollectionId collection,
-                                  const std::vector<std::string>& names) {
-  return objects(tx.exec(kNamed, collection, names));
+std::vector<Object> named_objects(db::Tx& tx, Sight sight, Mask mask, const std::vector<std::string>& names) {
+  return objects(tx.exec(kNamed, sight.collection, hidden_flags(sight, mask), names), sight, mask);
 }
 
-std::vector<Object> objects_by_keys(db::Tx& tx, CollectionId collection,
+std::vector<Object> objects_by_keys(db::Tx& tx, Sight sight, Mask mask,
                                     const std::vector<std::int64_t>& keys) {
-  return objects(tx.exec(kByKeys, collection, keys));
+  return objects(tx.exec(kByKeys, sight.collection, hidden_flags(sight, mask), keys), sight, mask);
 }
 
-std::vector<Objects::Held> objects_by_uids(db::Tx& tx, CollectionId collection,
+std::vector<Objects::Held> objects_by_uids(db::Tx& tx, Sight sight, Mask mask,
                                            const std::vector<std::string>& uids) {
   std::vector<db::Uuid> hashes;
   hashes.reserve(uids.size());
   for (const auto& uid : uids) hashes.push_back(etag_of(uid));
   std::vector<Objects::Held> out;
-  for (const auto row : tx.exec(kByUids, collection, hashes)) out.push_back({row.str(10), object(row)});
+  for (const auto row : tx.exec(kByUids, sight.collection, hidden_flags(sight, mask), hashes))
+    out.push_back({row.str(11), seen(row, sight, mask)});
   return out;
 }
 
-std::vector<std::int64_t> objects_within(db::Tx& tx, CollectionId collection, std::int16_t components,
+std::vector<std::int64_t> objects_within(db::Tx& tx, Sight sight, Mask mask, std::int16_t components,
                                          std::int64_t from, std::int64_t to) {
   constexpr std::int64_t kShort = 2'678'400;
   const auto last = to > INT64_MAX - kShort ? INT64_MAX : to + kShort;
   std::vector<std::int64_t> out;
-  for (const auto row : tx.exec(kWithin, collection, components, from, to, last)) out.push_back(row.i64(0));
+  for (const auto row :
+       tx.exec(kWithin, sight.collection, components, from, to, last, hidden_flags(sight, mask)))
+    out.push_back(row.i64(0));
   return out;
 }
 

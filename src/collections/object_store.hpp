@@ -3,7 +3,8 @@
 
 namespace welkin::collections::store {
 
-/// (collection, with times, with data, seq after, seq until, tombstones, components, limit)
+/// (collection, seq after, seq until, tombstones, components, with data, flags of what is told as a
+/// tombstone, flags of what is given with its data whatever is asked, limit)
 extern const db::Stmt kList;
 /// The same of what the index holds, and only that.
 extern const db::Stmt kListBrief;
@@ -14,14 +15,19 @@ Object object(const db::Row& row);
 /// In the order of their keys; held until the end of the transaction.
 void lock_states(db::Tx& tx, const std::vector<CollectionId>& collections);
 
-std::optional<Object> find_object(db::Tx& tx, CollectionId collection, const std::string& name);
-std::vector<Object> named_objects(db::Tx& tx, CollectionId collection, const std::vector<std::string>& names);
-std::vector<std::int64_t> objects_within(db::Tx& tx, CollectionId collection, std::int16_t components,
+/// The flags of members that are not there for this reader.
+std::int16_t hidden_flags(Sight sight, Mask mask);
+/// Whether a row of kList is of a confidential member.
+bool is_masked(const db::Row& row);
+
+std::optional<Object> find_object(db::Tx& tx, Sight sight, Mask mask, const std::string& name);
+std::vector<Object> named_objects(db::Tx& tx, Sight sight, Mask mask, const std::vector<std::string>& names);
+std::vector<std::int64_t> objects_within(db::Tx& tx, Sight sight, Mask mask, std::int16_t components,
                                          std::int64_t from, std::int64_t to);
-std::vector<Object> objects_by_keys(db::Tx& tx, CollectionId collection,
+std::vector<Object> objects_by_keys(db::Tx& tx, Sight sight, Mask mask,
                                     const std::vector<std::int64_t>& keys);
 
-std::vector<Objects::Held> objects_by_uids(db::Tx& tx, CollectionId collection,
+std::vector<Objects::Held> objects_by_uids(db::Tx& tx, Sight sight, Mask mask,
                                            const std::vector<std::string>& uids);
 
 Objects::Written put_object(db::Tx& tx, const Caller& caller, CollectionId collection,

@@ -18,13 +18,13 @@ constexpr db::Stmt kTrashedCollections{"collections.trashed_collections", R"(
 // Of each collection only as many as could be on the page; an index has them in this order.
 constexpr db::Stmt kTrashedObjects{"collections.trashed_objects", R"(
   select t.id, c.id, t.name, coalesce(t.title, ''), octet_length(t.data)::bigint, t.deleted_at, t.deleted_by
-    from (select o.id from collections o where o.owner_id = $1 and o.kind = $2 and o.deleted_at is null
+    from (select o.id, 0 hidden from collections o where o.owner_id = $1 and o.kind = $2 and o.deleted_at is null
           union
-          select h.collection_id from collection_shares h join collections o on o.id = h.collection_id
-           where h.subject_id = any ($3) and h.access >= 2 and o.kind = $2 and o.deleted_at is null) c
+          select h.collection_id, 12 from collection_shares h join collections o on o.id = h.collection_id
+           where h.subject_id = any ($3) and h.access >= 2 and o.owner_id <> $1 and o.kind = $2 and o.deleted_at is null) c
    cross join lateral (
      select x.* from collection_trash x
-      where x.collection_id = c.id and x.id < $4 and x.deleted_at > now() - make_interval(days => $5)
+      where x.collection_id = c.id and (c.hidden = 0 or x.flags & 12 = 0) and x.id < $4 and x.deleted_at > now() - make_interval(days => $5)
       order by x.id desc limit $6) t
    order by t.id desc limit $6)"};
 
@@ -32,7 +32,7 @@ constexpr db::Stmt kBody{"collections.trashed_body", R"(
   select t.collection_id, t.name, t.data
     from collection_trash t join collections c on c.id = t.collection_id
    where t.id = $1 and c.kind = $2
-     and (c.owner_id = $3 or collection_access(c.id, $3, $4, $5::integer | 28) >= 2))"};
+     and (c.owner_id = $3 or t.flags & 12 = 0 and collection_access(c.id, $3, $4, $5::integer | 28) >= 2))"};
 
 constexpr db::Stmt kRestore{"collections.restore_object",
                             "select restore_object($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, "

@@ -3,6 +3,7 @@
 #include "people/impl.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/core/log.hpp"
+#include "welkin/people/directory.hpp"
 
 namespace welkin::people {
 namespace {
@@ -108,6 +109,8 @@ std::string People::setting_or_make(const std::string& key, const std::function<
     return impl.setting(tx, key.c_str()).value();
   });
 }
+
+Directory People::directory() const { return Directory(impl_->db, impl_->config); }
 
 Task<People::Totals> People::totals() {
   co_return co_await impl_->db.read([](db::Tx& tx) {

@@ -38,7 +38,7 @@ Task<> write_contacts(const Services& services, Request& rq, wire::JsonWriter& j
   for (std::size_t at = 0; at < listed.size(); at += kTogether) {
     std::vector<std::int64_t> keys;
     for (std::size_t i = at; i < std::min(at + kTogether, listed.size()); ++i) keys.push_back(listed[i].id);
-    const auto bodies = co_await services.collections.objects().by_keys(in.id, keys);
+    const auto bodies = co_await services.collections.objects().by_keys(in.sight(), keys);
     for (const auto key : keys)
       for (const auto& object : bodies)
         if (object.id == key) write_contact(services.ids, json, rq.base_path(), in, object);
@@ -107,7 +107,7 @@ Task<> resources(const Services& services, Request& rq, Reply& rp) {
 
 Task<> get(const Services& services, Request& rq, Reply& rp) {
   const auto book = co_await require_collection(services, rq, kBooks);
-  const auto object = co_await require_object(services, book.id, rq.param("object"), IdKind::contact);
+  const auto object = co_await require_object(services, book, rq.param("object"), IdKind::contact);
   if (not_modified(rq, rp, quoted(object.etag))) {
     co_await rp.send(Status::not_modified);
     co_return;
@@ -150,7 +150,7 @@ Task<> remove(const Services& services, Request& rq, Reply& rp) {
 /// GET /api/address-books/{id}/contacts/{object}/photo -> the picture that is in the card
 Task<> photo(const Services& services, Request& rq, Reply& rp) {
   const auto book = co_await require_collection(services, rq, kBooks);
-  const auto object = co_await require_object(services, book.id, rq.param("object"), IdKind::contact);
+  const auto object = co_await require_object(services, book, rq.param("object"), IdKind::contact);
   std::optional<contacts::Photo> found;
   try {
     found = contacts::photo_of(wire::parse_card(object.data));

@@ -124,11 +124,11 @@ Task<std::vector<std::string>> instances_in(const Services& services, const coll
                                             const calendars::Zone& zone) {
   std::vector<std::pair<std::int64_t, std::string>> found;
   auto objects = services.collections.objects();
-  const auto keys = co_await objects.within(of.id, types, range.start, range.end);
+  const auto keys = co_await objects.within(of.sight(), types, range.start, range.end);
   for (std::size_t at = 0; at < keys.size(); at += kTogether) {
     const auto from = keys.begin() + static_cast<std::ptrdiff_t>(at);
     const auto to = keys.begin() + static_cast<std::ptrdiff_t>(std::min(at + kTogether, keys.size()));
-    for (const auto& object : co_await objects.by_keys(of.id, {from, to}))
+    for (const auto& object : co_await objects.by_keys(of.sight(), {from, to}))
       append_instances(services.ids, found, of, object, range, zone, kInstancesMax);
     if (found.size() > kInstancesMax)
       throw Error(Errc::unprocessable, "too_many_instances",
@@ -171,7 +171,7 @@ Task<> objects(const Services& services, Request& rq, Reply& rp) {
   const auto cursor = rq.query("cursor").value_or("");
   const auto after = text::from_base64url(cursor);
   const auto page = co_await services.collections.browse().objects(
-      of.id, types, after ? std::string(as_text(*after)) : std::string(), limit);
+      of.sight(), types, after ? std::string(as_text(*after)) : std::string(), limit);
   if (not_modified(rq, rp,
                    listing_etag({"objects", of.uid, of.state(), cursor, std::to_string(limit),
                                  std::to_string(types), page.next}))) {
@@ -187,7 +187,7 @@ Task<> objects(const Services& services, Request& rq, Reply& rp) {
     std::vector<std::int64_t> keys;
     for (std::size_t i = at; i < std::min(at + kTogether, page.items.size()); ++i)
       keys.push_back(page.items[i].id);
-    const auto bodies = co_await services.collections.objects().by_keys(of.id, keys);
+    const auto bodies = co_await services.collections.objects().by_keys(of.sight(), keys);
     for (const auto key : keys)
       for (const auto& object : bodies)
         if (object.id == key) write_event(services.ids, json, of, object);
@@ -200,7 +200,7 @@ Task<> objects(const Services& services, Request& rq, Reply& rp) {
 
 Task<> get(const Services& services, Request& rq, Reply& rp) {
   const auto of = co_await require_collection(services, rq, kCalendars);
-  const auto object = co_await require_object(services, of.id, rq.param("object"), kCalendars.object_id);
+  const auto object = co_await require_object(services, of, rq.param("object"), kCalendars.object_id);
   if (not_modified(rq, rp, quoted(object.etag))) {
     co_await rp.send(Status::not_modified);
     co_return;

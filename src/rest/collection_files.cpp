@@ -129,7 +129,7 @@ Task<> import_collection(const Services& services, Request& rq, Reply& rp, const
   const auto pass = co_await turnstile.enter(std::to_string(rq.caller().user.value));
   allow_upload(rq, services.config);
   const bool calendar = what.kind == collections::Kind::calendar;
-  Import import(services.collections.objects(), rq.caller(), in.id, conflict, what.suffix,
+  Import import(services.collections.objects(), rq.caller(), in.sight(), conflict, what.suffix,
                 calendar ? calendars::say_the_same : contacts::say_the_same);
   if (calendar) {
     co_await import_calendar(rq, what, in, import);
@@ -161,7 +161,7 @@ Task<> export_collection(const Services& services, Request& rq, Reply& rp, const
   std::string out;
   calendars::CalendarJoiner joiner;
   if (calendar) joiner.begin(out, name);
-  auto list = services.collections.objects().list(one.id, {}, {.times = false, .data = true});
+  auto list = services.collections.objects().list(one.sight(), {}, {.times = false, .data = true});
   for (auto page = co_await list.next(); !page.empty(); page = co_await list.next()) {
     for (const auto& row : page) {
       if (calendar) {
@@ -182,7 +182,7 @@ Task<> export_collection(const Services& services, Request& rq, Reply& rp, const
 
 Task<> raw_object(const Services& services, Request& rq, Reply& rp, const Groupware& what) {
   const auto in = co_await require_collection(services, rq, what);
-  const auto object = co_await require_object(services, in.id, rq.param("object"), what.object_id);
+  const auto object = co_await require_object(services, in, rq.param("object"), what.object_id);
   http::UserBody body;
   body.name = object.name;
   body.mime_type = what.content_type;

@@ -123,7 +123,7 @@ Task<> restore_trashed(const Services& services, Request& rq, Reply& rp, const G
   auto facts = facts_of(what, any, body.data, body.name);
   const auto name =
       co_await trash.restore_object(rq.caller(), id.key, std::move(facts), collections::etag_of(body.data));
-  const auto object = co_await services.collections.objects().find(body.collection, name);
+  const auto object = co_await services.collections.objects().find({body.collection, true}, name);
   const auto object_id = object ? services.ids.encode(what.object_id, object->id) : std::string();
   co_await done(rp, "It was restored",
                 std::string("\"resource_type\":\"") + what.object_type + "\",\"id\":\"" + object_id +

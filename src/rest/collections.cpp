@@ -166,6 +166,7 @@ void write_collection(const Services& services, wire::JsonWriter& json, const Gr
 
 /// GET -> [Calendar], one's own first, the oldest first
 Task<> list_collections(const Services& services, Request& rq, Reply& rp, const Groupware& what) {
+  if (what.kind == collections::Kind::calendar) co_await services.birthdays.catch_up(rq.caller());
   const auto all = co_await services.collections.home(rq.caller(), what.kind);
   const auto described = co_await describe(services, rq.caller(), all);
   std::string text;

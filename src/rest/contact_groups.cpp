@@ -69,7 +69,7 @@ Task<> list(const Services& services, Request& rq, Reply& rp) {
     const auto page = co_await services.collections.browse().groups(book.id, after, kPage);
     std::vector<std::int64_t> keys;
     for (const auto& each : page.items) keys.push_back(each.id);
-    auto bodies = co_await services.collections.objects().by_keys(book.id, std::move(keys));
+    auto bodies = co_await services.collections.objects().by_keys(book.sight(), std::move(keys));
     std::sort(bodies.begin(), bodies.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
     for (const auto& object : bodies) write_group(services, json, book, object);
     told += static_cast<int>(page.items.size());
@@ -103,7 +103,7 @@ Task<> create(const Services& services, Request& rq, Reply& rp) {
 
 Task<> get(const Services& services, Request& rq, Reply& rp) {
   const auto book = co_await require_collection(services, rq, kBooks);
-  const auto object = co_await require_object(services, book.id, rq.param("group"), IdKind::contact_group);
+  const auto object = co_await require_object(services, book, rq.param("group"), IdKind::contact_group);
   if (not_modified(rq, rp, quoted(object.etag))) {
     co_await rp.send(Status::not_modified);
     co_return;
@@ -130,7 +130,7 @@ Task<> remove(const Services& services, Request& rq, Reply& rp) {
 /// more is left out
 Task<> members(const Services& services, Request& rq, Reply& rp) {
   const auto book = co_await require_collection(services, rq, kBooks);
-  const auto object = co_await require_object(services, book.id, rq.param("group"), IdKind::contact_group);
+  const auto object = co_await require_object(services, book, rq.param("group"), IdKind::contact_group);
   auto uids = read_group(object).members;
   if (uids.size() > kMembersMax) uids.resize(kMembersMax);
   std::string text;
@@ -141,7 +141,7 @@ Task<> members(const Services& services, Request& rq, Reply& rp) {
     const auto end = std::min(at + kTogether, uids.size());
     for (std::size_t i = at; i < end; ++i)
       for (auto& form : contacts::forms_of_uid(uids[i])) forms.push_back(std::move(form));
-    const auto held = co_await services.collections.objects().by_uids(book.id, std::move(forms));
+    const auto held = co_await services.collections.objects().by_uids(book.sight(), std::move(forms));
     for (std::size_t i = at; i < end; ++i)
       for (const auto& each : held)
         if (contacts::forms_of_uid(each.uid)[1] == uids[i])
@@ -153,7 +153,7 @@ Task<> members(const Services& services, Request& rq, Reply& rp) {
 
 /// The UID that a group names a contact by.
 Task<std::string> uid_of(const Services& services, const Collection& in, const std::string& id) {
-  const auto contact = co_await require_object(services, in.id, id, IdKind::contact);
+  const auto contact = co_await require_object(services, in, id, IdKind::contact);
   const auto uid = contacts::contact_of(wire::parse_card(contact.data)).uid;
   // A card without a UID is known by its name here, and by nothing to other programs.
   co_return uid.empty() ? contact.name : uid;

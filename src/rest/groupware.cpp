@@ -100,21 +100,22 @@ Task<Collection> require_collection(const Services& services, Request& rq, const
   if (!key) not_found();
   auto found = co_await services.collections.require(rq.caller(), collections::CollectionId{*key});
   if (found.kind != what.kind) not_found();
-  co_return found;
+  if (found.origin != collections::Origin::birthdays || !found.is_own) co_return found;
+  co_await services.birthdays.catch_up(rq.caller());
+  co_return co_await services.collections.require(rq.caller(), found.id);
 }
 
 Task<Collection> require_writable(const Services& services, Request& rq, const Groupware& what) {
   auto found = co_await require_collection(services, rq, what);
-  if (found.access < Access::write)
-    throw Error(Errc::forbidden, "forbidden", "You may not change what is in it");
+  if (!found.may_write()) throw Error(Errc::forbidden, "forbidden", "You may not change what is in it");
   co_return found;
 }
 
-Task<Object> require_object(const Services& services, collections::CollectionId in, std::string_view id,
+Task<Object> require_object(const Services& services, const Collection& in, std::string_view id,
                             IdKind kind) {
   const auto key = services.ids.decode(kind, id);
   if (!key) not_found();
-  auto found = co_await services.collections.objects().by_keys(in, {*key});
+  auto found = co_await services.collections.objects().by_keys(in.sight(), {*key});
   if (found.empty()) not_found();
   co_return std::move(found.front());
 }
@@ -177,7 +178,8 @@ Task<collections::Objects::Written> put_object(const Services& services, Request
 Task<std::optional<Object>> try_change(const Services& services, Request& rq, const Groupware& what,
                                        const Collection& in, const std::string& id, IdKind kind,
                                        const Change& change) {
-  auto object = co_await require_object(services, in.id, id, kind);
+  auto object = co_await require_object(services, in, id, kind);
+  if (object.masked) throw Error(Errc::forbidden, "forbidden", "You may not change this");
   require_state(rq, quoted(object.etag));
   std::optional<std::string> data;
   try {
@@ -201,7 +203,7 @@ Task<std::optional<Object>> try_change(const Services& services, Request& rq, co
     was_slow = true;
   }
   if (was_slow) co_return std::nullopt;
-  auto now = co_await services.collections.objects().by_keys(in.id, {key});
+  auto now = co_await services.collections.objects().by_keys(in.sight(), {key});
   if (now.empty()) not_found();
   co_return std::move(now.front());
 }
@@ -227,7 +229,7 @@ Task<Object> create_object(const Services& services, Request& rq, const Groupwar
   wanted.expect.kind = Expect::Kind::must_be_new;
   const auto written = co_await put_object(services, rq, what, in, std::move(wanted));
   if (written.verdict != collections::Objects::Written::Verdict::done) refuse(written);
-  auto made = co_await services.collections.objects().find(in.id, std::move(name));
+  auto made = co_await services.collections.objects().find(in.sight(), std::move(name));
   if (!made) not_found();
   co_return std::move(*made);
 }
@@ -235,8 +237,8 @@ Task<Object> create_object(const Services& services, Request& rq, const Groupwar
 Task<> remove_object(const Services& services, Request& rq, Reply& rp, const Groupware& what, IdKind kind,
                      const char* id_param) {
   const auto in = co_await require_collection(services, rq, what);
-  const auto object = co_await require_object(services, in.id, rq.param(id_param), kind);
-  if (in.access < Access::write)
+  const auto object = co_await require_object(services, in, rq.param(id_param), kind);
+  if (!in.may_write() || object.masked)
     throw Error(Errc::forbidden, "forbidden", "You may not change what is in it");
   require_state(rq, quoted(object.etag));
   Expect expect;

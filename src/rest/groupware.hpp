@@ -32,7 +32,7 @@ Task<collections::Collection> require_collection(const Services& services, http:
 Task<collections::Collection> require_writable(const Services& services, http::Request& rq,
                                                const Groupware& what);
 /// The member in a URL, with its data: in this collection and no other.
-Task<collections::Object> require_object(const Services& services, collections::CollectionId in,
+Task<collections::Object> require_object(const Services& services, const collections::Collection& in,
                                          std::string_view id, IdKind kind);
 
 /// Names, colours and what else clients keep with collections, each in the order asked.

@@ -55,6 +55,9 @@ void mount(http::Router& router, const Services& services, std::function<Task<st
   mount_address_books(scopes, *kept);
   mount_contact_groups(scopes, *kept);
   mount_events(scopes, *kept);
+  mount_sharing(scopes, *kept);
+  mount_birthdays(scopes, *kept);
+  mount_subscriptions(scopes, *kept);
   router.set_fallback("/api", [errors, kept](http::Request& rq, http::Reply& rp, const std::string& allowed) {
     return answer_unmatched(errors, rq, rp, allowed);
   });

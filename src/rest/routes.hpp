@@ -42,6 +42,9 @@ void mount_calendars(Scopes& s, const Services& services);
 void mount_address_books(Scopes& s, const Services& services);
 void mount_contact_groups(Scopes& s, const Services& services);
 void mount_events(Scopes& s, const Services& services);         // live events
+void mount_birthdays(Scopes& s, const Services& services);      // the calendar of birthdays, on or off
+void mount_subscriptions(Scopes& s, const Services& services);  // calendars that are kept like an address
+void mount_sharing(Scopes& s, const Services& services);        // who sees calendars and address books; feeds
 
 /// errors.cpp: the one place where an exception becomes a REST answer.
 http::Middleware answer_errors();

@@ -205,7 +205,7 @@ def same(found, wanted):
     if found != wanted:
         raise SystemExit(f"{found!r} is not {wanted!r}")
 
-url, name, password = sys.argv[1:]
+url, name, password = sys.argv[1:4]
 principal = caldav.DAVClient(url=url, username=name, password=password).principal()
 same({c.name for c in principal.calendars()}, {"Personal", "Tasks"})
 calendar = principal.make_calendar(name="Scripted")
@@ -229,6 +229,74 @@ calendar.delete()
 same({c.name for c in principal.calendars()}, {"Personal", "Tasks"})
 print("all is well")
 """
+
+
+# What bob does with a calendar that somebody else has shared with him.
+SHARED = r"""
+import sys
+import caldav
+
+def event(uid, start):
+    return ("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//t//EN\r\nBEGIN:VEVENT\r\nUID:" + uid + "\r\nDTSTAMP:20260101T000000Z\r\n"
+            "DTSTART:" + start + "\r\nDURATION:PT1H\r\nSUMMARY:" + uid + "\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n")
+
+def same(found, wanted):
+    if found != wanted:
+        raise SystemExit(f"{found!r} is not {wanted!r}")
+
+url, name, password = sys.argv[1:4]
+principal = caldav.DAVClient(url=url, username=name, password=password).principal()
+shared = [c for c in principal.calendars() if "shared-" in str(c.url)]
+same(len(shared), 1)
+calendar = shared[0]
+same({e.vobject_instance.vevent.summary.value for e in calendar.events()}, {"hers"})
+changes = calendar.objects_by_sync_token(load_objects=True)
+same(len(list(changes)), 1)
+calendar.save_event(event("his", "20270105T100000Z"))
+changes.sync()
+same(len(list(changes)), 2)
+calendar.event_by_uid("hers").delete()
+same({e.vobject_instance.vevent.summary.value for e in calendar.events()}, {"his"})
+print("all is well")
+"""
+
+
+class Shared(Person):
+    def share(self, path, href, access):
+        status, _, body = self.ask("POST", path, f'<CS:share {Replays.SPACES}><CS:set><D:href>{href}</D:href><CS:{access}/></CS:set>'
+                                   "</CS:share>", "Content-Type: application/xml")
+        self.assertEqual(status, 200, body)
+
+    def test_two_people_keep_one_calendar(self):
+        owner, path = self.name, self.home + "personal/"
+        self.put(path + "hers.ics", event("hers"))
+        self.put(path + "secret.ics", event("secret", more="CLASS:PRIVATE\r\n"))
+        super().setUp()  # somebody else
+        other, self.name = self.name, owner
+        self.share(path, f"/dav/principals/users/{other}/", "read-write")
+        done = run("/usr/bin/python3", "-c", SHARED, f"http://{welkin.address}/dav/", other, PASSWORD)
+        self.assertIn("all is well", done.stdout, done.stdout + done.stderr)
+        self.assertEqual(self.ask("GET", path + "hers.ics")[0], 404)
+        self.assertEqual(self.ask("GET", path + "secret.ics")[0], 200)
+
+    def test_vdirsyncer_fetches_a_feed_without_an_account(self):
+        path = self.home + "personal/"
+        self.put(path + "a.ics", event("a", summary="open to all"))
+        self.put(path + "b.ics", event("b", summary="mine alone", more="CLASS:PRIVATE\r\n"))
+        status, head, body = self.ask("POST", path, f"<CS:publish-calendar {Replays.SPACES}/>", "Content-Type: application/xml")
+        self.assertEqual(status, 200, body)
+        url = re.search(r"(?im)^location: (\S+)", head).group(1)
+        config = os.path.join(self.here, "feed.conf")
+        with open(config, "w", encoding="utf-8") as out:
+            out.write(f'[general]\nstatus_path = "{self.here}/status/"\n[pair feed]\na = "here"\nb = "there"\ncollections = null\n'
+                      f'[storage here]\ntype = "filesystem"\npath = "{self.here}/feed/"\nfileext = ".ics"\n'
+                      f'[storage there]\ntype = "http"\nurl = "{url}"\n')
+        for words in (("discover",), ("sync",), ("sync",)):
+            done = run("vdirsyncer", "-c", config, *words, stdin="y\n" * 10, env={"HOME": self.here})
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        texts = [open(os.path.join(self.here, "feed", f), encoding="utf-8").read() for f in os.listdir(os.path.join(self.here, "feed"))]
+        self.assertEqual(len(texts), 1)
+        self.assertIn("open to all", texts[0])
 
 
 # alice invites bob, who finds it in his inbox and accepts; she sees that, and when he is busy.

@@ -64,7 +64,7 @@ struct CollectionsTest : ::testing::Test {
   }
   Collection again(const Collection& c) { return run(collections.require(alice, c.id)); }
   std::map<std::string, bool> since(const Collection& c, std::int64_t seq) {  // name: is it there
-    auto list = objects.list(c.id, {.after = seq, .until = {}, .tombstones = true, .components = 0}, {});
+    auto list = objects.list(c.sight(), {.after = seq, .until = {}, .tombstones = true, .components = 0}, {});
     std::map<std::string, bool> out;
     run([](ObjectList& l, std::map<std::string, bool>& to) -> Task<> {
       for (auto page = co_await l.next(); !page.empty(); page = co_await l.next())
@@ -101,7 +101,7 @@ TEST_F(CollectionsTest, EveryoneBeginsWithTheSame) {
 
 TEST_F(CollectionsTest, PutKeepsTheBytesAndRaisesTheNumber) {
   EXPECT_TRUE(put(alice, personal, "a.ics", "u1", "line\r\n\0x").created);
-  const auto object = run(objects.find(personal.id, "a.ics")).value();
+  const auto object = run(objects.find(personal.sight(), "a.ics")).value();
   EXPECT_EQ(object.data, "line\r\n\0x");
   EXPECT_EQ(object.etag, etag_of(object.data));
   EXPECT_EQ(parse_etag(etag_text(object.etag)), object.etag);
@@ -115,10 +115,10 @@ TEST_F(CollectionsTest, PutKeepsTheBytesAndRaisesTheNumber) {
 TEST_F(CollectionsTest, EqualBytesAreANewNumberAndTheSameEtag) {
   put(alice, personal, "a.ics", "u1");
   const auto before = again(personal);
-  const auto etag = run(objects.find(personal.id, "a.ics"))->etag;
+  const auto etag = run(objects.find(personal.sight(), "a.ics"))->etag;
   put(alice, personal, "a.ics", "u1");
   EXPECT_EQ(again(personal).seq, before.seq + 1);
-  EXPECT_EQ(run(objects.find(personal.id, "a.ics"))->etag, etag);
+  EXPECT_EQ(run(objects.find(personal.sight(), "a.ics"))->etag, etag);
 }
 
 TEST_F(CollectionsTest, AUidIsThereOnce) {
@@ -131,7 +131,7 @@ TEST_F(CollectionsTest, AUidIsThereOnce) {
   EXPECT_EQ(other.verdict, Verdict::uid_conflict);
   EXPECT_EQ(other.holder, "a.ics");
   EXPECT_EQ(again(personal).seq, before) << "nothing was changed";
-  EXPECT_FALSE(run(objects.find(personal.id, "b.ics")));
+  EXPECT_FALSE(run(objects.find(personal.sight(), "b.ics")));
 }
 
 TEST_F(CollectionsTest, ExpectationsAreLookedAtUnderTheLock) {
@@ -155,7 +155,7 @@ TEST_F(CollectionsTest, ComponentsOutsideTheSetAreRefused) {
   put(alice, personal, "a.ics", "u1");
   EXPECT_EQ(run(objects.transfer(alice, {personal.id, tasks.id, "a.ics", "x", false, true, {}})).verdict,
             Verdict::component);
-  EXPECT_TRUE(run(objects.find(personal.id, "a.ics")));
+  EXPECT_TRUE(run(objects.find(personal.sight(), "a.ics")));
 }
 
 TEST_F(CollectionsTest, WhatIsDeletedIsATombstoneAndInTheTrash) {
@@ -184,7 +184,7 @@ TEST_F(CollectionsTest, AMoveIsToldInBothCollections) {
   EXPECT_TRUE(moved.created);
   EXPECT_EQ(since(personal, from), (std::map<std::string, bool>{{"a.ics", false}}));
   EXPECT_EQ(since(second, 0), (std::map<std::string, bool>{{"b.ics", true}}));
-  EXPECT_EQ(run(objects.find(second.id, "b.ics"))->etag, etag_of("bytes"));
+  EXPECT_EQ(run(objects.find(second.sight(), "b.ics"))->etag, etag_of("bytes"));
   EXPECT_EQ(again(personal).bytes + again(second).bytes, 5);
 
   put(alice, personal, "twin.ics", "u1");
@@ -286,20 +286,20 @@ TEST_F(CollectionsTest, TooManyPropertiesAreRefusedWhole) {
 TEST_F(CollectionsTest, SpansFindWhatOverlaps) {
   put(alice, personal, "a.ics", "u1");  // 1000 to 2000
   const auto found = [&](std::int64_t from, std::int64_t to) {
-    return run(objects.within(personal.id, component::kEvent, from, to)).size();
+    return run(objects.within(personal.sight(), component::kEvent, from, to)).size();
   };
   EXPECT_EQ(found(1500, 1600), 1u);
   EXPECT_EQ(found(0, 500), 0u);
   EXPECT_EQ(found(2001, 9000), 0u);
   EXPECT_EQ(found(0, INT64_MAX), 1u);
-  EXPECT_EQ(run(objects.within(personal.id, component::kTodo, 0, 9000)).size(), 0u);
+  EXPECT_EQ(run(objects.within(personal.sight(), component::kTodo, 0, 9000)).size(), 0u);
   database().script("update collection_objects set t1 = 9223372036854775807 where collection_id = " +
                     std::to_string(personal.id.value));
   EXPECT_EQ(found(1'000'000'000, 1'000'000'001), 1u) << "endless";
   EXPECT_EQ(found(0, 500), 0u);
-  const auto keys = run(objects.within(personal.id, 0, 0, 9000));
-  EXPECT_EQ(run(objects.by_keys(personal.id, keys)).at(0).name, "a.ics");
-  EXPECT_TRUE(run(objects.by_keys(run(collections.find(bob, Kind::calendar, "personal"))->id, keys)).empty());
+  const auto keys = run(objects.within(personal.sight(), 0, 0, 9000));
+  EXPECT_EQ(run(objects.by_keys(personal.sight(), keys)).at(0).name, "a.ics");
+  EXPECT_TRUE(run(objects.by_keys(run(collections.find(bob, Kind::calendar, "personal"))->sight(), keys)).empty());
 }
 
 TEST_F(CollectionsTest, TheTrashEndsByAge) {
@@ -348,7 +348,7 @@ TEST_F(CollectionsTest, APollerAmongWritersMissesNothing) {
     last_round = running == 0;
     const auto state = again(personal).seq;
     auto list =
-        objects.list(personal.id, {.after = token, .until = state, .tombstones = true, .components = 0}, {});
+        objects.list(personal.sight(), {.after = token, .until = state, .tombstones = true, .components = 0}, {});
     run([](ObjectList& l, std::map<std::string, bool>& to) -> Task<> {
       for (auto page = co_await l.next(); !page.empty(); page = co_await l.next())
         for (const auto& row : page) to[std::string(row.name)] = !row.deleted;

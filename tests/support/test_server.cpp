@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "support/run.hpp"
+#include "welkin/calendars/mask.hpp"
 #include "welkin/core/text.hpp"
 #include "welkin/dav/dav.hpp"
 #include "welkin/files/events.hpp"
@@ -82,11 +83,13 @@ TestServer::TestServer(const std::function<void(Config&)>& adjust)
   store = std::make_unique<blobs::Store>(*db, options);
   people = std::make_unique<people::People>(*db, config, clock);
   files = std::make_unique<files::Files>(*db, *store, config, clock);
-  collections = std::make_unique<collections::Collections>(*db);
+  collections = std::make_unique<collections::Collections>(*db, calendars::masked);
+  birthdays = std::make_unique<calendars::Birthdays>(*db);
+  subscriptions = std::make_unique<calendars::Subscriptions>(*db);
   scheduling = std::make_unique<calendars::Scheduling>(*db, config, clock);
-  rest::mount(router, {*people, *files, ids, config, clock, *collections, *scheduling},
+  rest::mount(router, {*people, *files, ids, config, clock, *collections, *scheduling, *birthdays, *subscriptions},
               [this]() -> Task<std::string> { co_return missing; });
-  dav::mount(router, {*people, *files, *collections, *scheduling, config, clock});
+  dav::mount(router, {*people, *files, *collections, *scheduling, config, clock, *birthdays, *subscriptions});
 
   io_ = std::make_unique<http::IoThreads>(kIoThreads);
   for (std::size_t i = 0; i < io_->size(); ++i) {

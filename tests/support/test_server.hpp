@@ -10,7 +10,9 @@
 #include "support/temp_folder.hpp"
 #include "support/test_db.hpp"
 #include "welkin/blobs/store.hpp"
+#include "welkin/calendars/birthdays.hpp"
 #include "welkin/calendars/scheduling.hpp"
+#include "welkin/calendars/subscriptions.hpp"
 #include "welkin/collections/collections.hpp"
 #include "welkin/files/files.hpp"
 #include "welkin/http/server.hpp"
@@ -91,6 +93,8 @@ class TestServer {
   std::unique_ptr<people::People> people;
   std::unique_ptr<files::Files> files;
   std::unique_ptr<collections::Collections> collections;
+  std::unique_ptr<calendars::Birthdays> birthdays;
+  std::unique_ptr<calendars::Subscriptions> subscriptions;
   std::unique_ptr<calendars::Scheduling> scheduling;
   http::Router router;
   std::string missing;  // what /ready shall say is wrong; "" nothing

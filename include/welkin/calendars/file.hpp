@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -19,7 +20,9 @@ class CalendarJoiner {
   /// @param name  shown by programs that subscribe
   void begin(std::string& out, std::string_view name);
   /// What cannot be read any more is left out. @return whether it was written
-  bool add(std::string& out, std::string_view data);
+  /// @param change  called with each component before it is written
+  bool add(std::string& out, std::string_view data,
+           const std::function<void(wire::IcalComponent&)>& change = nullptr);
   void end(std::string& out);
 
  private:

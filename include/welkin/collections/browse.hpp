@@ -11,7 +11,8 @@ namespace welkin::collections {
 /// collection.
 class Browse {
  public:
-  explicit Browse(db::Db& db) : db_(db) {}
+  /// @param mask  as of Objects
+  Browse(db::Db& db, Mask mask) : db_(db), mask_(mask) {}
 
   struct Page {
     std::vector<Object> items;  // without their data, which may be long
@@ -24,13 +25,14 @@ class Browse {
   /// Cards that are groups, the oldest first.
   Task<Page> groups(CollectionId book, std::string after, int limit);
   /// Objects of a calendar, by their names. @param components  0: any
-  Task<Page> objects(CollectionId calendar, std::int16_t components, std::string after, int limit);
+  Task<Page> objects(Sight calendar, std::int16_t components, std::string after, int limit);
 
   /// How many members of a book are no groups.
   Task<std::int64_t> count_contacts(CollectionId book);
 
  private:
   db::Db& db_;
+  Mask mask_;
 };
 
 }  // namespace welkin::collections

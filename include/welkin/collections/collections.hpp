@@ -21,15 +21,27 @@ namespace welkin::collections {
 /// What the caller may do, his credential considered. Each holds the one before.
 enum class Access : std::uint8_t { none = 0, read = 1, write = 2, own = 3 };
 
+/// Who writes its members.
+enum class Origin : std::int16_t {
+  people = 0,
+  birthdays = 1,     // the server, from the owner's address books
+  subscription = 2,  // the server, from an address
+};
+
+class Sharing;
+class Feeds;
+
 struct Collection {
   CollectionId id;
   std::string uid;  // a UUID that nothing else ever has
   UserId owner;
   std::string owner_name;
   Kind kind = Kind::calendar;
+  Origin origin = Origin::people;
   std::int16_t components = 0;  // bits of component::*; books: 0
   std::string path;             // its name in the caller's home
   Access access = Access::none;
+  bool is_own = false;  // the caller's, whatever his credential lets him do with it
   bool is_shared = false;  // by its owner with anybody
   std::int32_t epoch = 0;
   std::int64_t seq = 0;  // number of its last change
@@ -38,6 +50,9 @@ struct Collection {
 
   /// The state as text, "1-17": equal exactly when nothing has changed.
   std::string state() const { return std::to_string(epoch) + '-' + std::to_string(seq); }
+  /// With whose eyes the caller reads its members.
+  Sight sight() const { return {id, is_own}; }
+  bool may_write() const { return access >= Access::write && origin == Origin::people; }
 };
 
 /// What it is called when nobody has named it.
@@ -70,7 +85,8 @@ class Collections {
   static constexpr std::int32_t kPropertyBytesMax = 64 << 10, kPropertiesBytesMax = 256 << 10;
   static constexpr std::int32_t kPerUserMax = 1000;
 
-  explicit Collections(db::Db& db) : db_(db) {}
+  /// @param mask  as of Objects
+  explicit Collections(db::Db& db, Mask mask = nullptr) : db_(db), mask_(mask) {}
 
   /// All of the caller's home: his own, the oldest first, then those shared with him.
   Task<std::vector<Collection>> home(Caller caller, Kind kind);
@@ -100,12 +116,30 @@ class Collections {
   /// @throws Error forbidden, quota_exceeded `too_many_properties`
   Task<> patch_home(Caller caller, Kind kind, std::vector<PropertyChange> changes);
 
-  Objects objects() const { return Objects(db_); }
-  Browse browse() const { return Browse(db_); }
+  Objects objects() const { return Objects(db_, mask_); }
+  Browse browse() const { return Browse(db_, mask_); }
   Trash trash() const;
+  Sharing sharing() const;  // sharing.hpp
+  Feeds feeds() const;      // feeds.hpp
+
+  /// Every collection of a home in a word each, for sync of the home as a whole: equal exactly when nothing
+  /// the caller is told of it has changed, what he set for himself included.
+  struct Mark {
+    CollectionId id;
+    std::uint64_t state = 0;
+    bool is_own = false;
+  };
+  struct Home {
+    std::vector<Collection> collections;  // as home()
+    std::vector<Mark> marks;              // of the same, in the same order
+  };
+  Task<Home> marked_home(Caller caller, Kind kind);
+  /// What collections that are in the caller's home no more were called there; unset: nobody knows any more.
+  Task<std::vector<std::optional<std::string>>> former_paths(Caller caller, std::vector<Mark> marks);
 
  private:
   db::Db& db_;
+  Mask mask_;
 };
 
 }  // namespace welkin::collections

@@ -39,7 +39,7 @@ class Import {
   /// Whether two bodies say the same, whatever their octets.
   using Same = bool (*)(std::string_view, std::string_view);
 
-  Import(Objects objects, Caller caller, CollectionId into, Conflict conflict, std::string suffix, Same same)
+  Import(Objects objects, Caller caller, Sight into, Conflict conflict, std::string suffix, Same same)
       : objects_(objects),
         caller_(std::move(caller)),
         into_(into),
@@ -63,7 +63,7 @@ class Import {
 
   Objects objects_;
   Caller caller_;
-  CollectionId into_;
+  Sight into_;
   Conflict conflict_;
   std::string suffix_;
   Same same_;

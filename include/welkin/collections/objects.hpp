@@ -44,7 +44,19 @@ struct Facts {
 };
 namespace object_flags {
 inline constexpr std::int16_t kRecurs = 1, kHasAlarms = 2, kGroup = 1;
+/// Not for everybody who may read the calendar: private ones are the owner's alone, of confidential ones
+/// others are told what a Mask leaves.
+inline constexpr std::int16_t kPrivate = 4, kConfidential = 8;
 }  // namespace object_flags
+
+/// What others are told of a confidential object. Pure.
+using Mask = std::string (*)(std::string_view data);
+
+/// A collection, and whether its members are read with its owner's eyes (Collection::sight).
+struct Sight {
+  CollectionId collection;
+  bool is_owner = false;
+};
 
 /// What must be true of the name when the write happens.
 struct Expect {
@@ -61,6 +73,7 @@ struct Object {
   std::int64_t seq = 0;
   std::int16_t component = 0;
   std::int32_t size_bytes = 0;
+  bool masked = false;  // what is told is not what is stored, so the reader cannot write it
   Micros created_at = 0, modified_at = 0;
   std::string data;                        // "" unless asked for
   std::optional<db::Uuid> schedule_tag{};  // of scheduling objects (RFC 6638 §3.2.10)
@@ -74,6 +87,7 @@ struct ObjectRow {
   std::int16_t component = 0;
   std::int32_t size_bytes = 0;
   bool deleted = false;                    // nothing but name and seq
+  bool masked = false;                     // as of Object
   Micros created_at = 0, modified_at = 0;  // 0 unless asked for
   std::string_view data;                   // "" unless asked for
   std::optional<db::Uuid> schedule_tag{};  // with times or data
@@ -96,7 +110,7 @@ class ObjectList {
     bool tombstones = false;            // those that are gone too
     std::int16_t components = 0;        // 0: any
   };
-  ObjectList(db::Db& db, CollectionId collection, Range range, ObjectWants wants);
+  ObjectList(db::Db& db, Sight sight, Mask mask, Range range, ObjectWants wants);
   ~ObjectList();
   ObjectList(ObjectList&&) noexcept;
 
@@ -108,32 +122,34 @@ class ObjectList {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Members of collections. Whoever reads has been shown the collection (Collections::find); whoever writes is
-/// looked at again.
+/// Members of collections. Whoever reads has been shown the collection (Collections::find) and sees what his
+/// sight of it allows: what is hidden is as if it were not there, what is masked has the entity tag and the
+/// size of what is told. Whoever writes is looked at again.
 class Objects {
  public:
   static constexpr std::size_t kNameBytesMax = 255;
 
-  explicit Objects(db::Db& db) : db_(db) {}
+  /// @param mask  nullptr: nobody else is told of confidential objects at all
+  explicit Objects(db::Db& db, Mask mask = nullptr) : db_(db), mask_(mask) {}
 
-  Task<std::optional<Object>> find(CollectionId collection, std::string name);
+  Task<std::optional<Object>> find(Sight sight, std::string name);
   /// With their data, in any order; those that are not there are left out.
-  Task<std::vector<Object>> named(CollectionId collection, std::vector<std::string> names);
-  ObjectList list(CollectionId collection, ObjectList::Range range, ObjectWants wants) {
-    return ObjectList(db_, collection, range, wants);
+  Task<std::vector<Object>> named(Sight sight, std::vector<std::string> names);
+  ObjectList list(Sight sight, ObjectList::Range range, ObjectWants wants) {
+    return ObjectList(db_, sight, mask_, range, wants);
   }
   /// Keys of the members that may have to do with a span of time; a superset, in no order.
   /// @param from, to  seconds; the span without `to`
-  Task<std::vector<std::int64_t>> within(CollectionId collection, std::int16_t components, std::int64_t from,
+  Task<std::vector<std::int64_t>> within(Sight sight, std::int16_t components, std::int64_t from,
                                          std::int64_t to);
   /// Members by key, with their data; those that are gone are left out.
-  Task<std::vector<Object>> by_keys(CollectionId collection, std::vector<std::int64_t> keys);
+  Task<std::vector<Object>> by_keys(Sight sight, std::vector<std::int64_t> keys);
   struct Held {
     std::string uid;
     Object object;
   };
   /// The members that have these UIDs, with their data, in any order.
-  Task<std::vector<Held>> by_uids(CollectionId collection, std::vector<std::string> uids);
+  Task<std::vector<Held>> by_uids(Sight sight, std::vector<std::string> uids);
 
   struct Written {
     enum class Verdict : std::uint8_t { done, uid_conflict, exists, component };
@@ -167,6 +183,7 @@ class Objects {
 
  private:
   db::Db& db_;
+  Mask mask_;
 };
 
 }  // namespace welkin::collections

@@ -52,6 +52,7 @@ struct Config {
   unsigned lockout_failures = 5;
   unsigned lockout_seconds = 900;
   std::int64_t default_quota_bytes = 0;       // 0: unlimited
+  std::string people_search = "groups";       // groups | everyone | off: whom one can look up
 
   // keeping
   unsigned trash_keep_days = 30;
@@ -63,6 +64,9 @@ struct Config {
   std::uint64_t disk_floor_bytes = 1ull << 30;  // and 2 % of the disk, whichever is more
   unsigned scrub_mib_per_second = 20;         // 0: off
   unsigned scrub_days = 30;                   // a chunk is read again after this many
+
+  // subscriptions to calendars elsewhere
+  std::vector<std::string> fetch_allowed;     // host:port inside that may be asked all the same
 
   // calendars
   bool scheduling = true;                     // invitations, inbox and outbox

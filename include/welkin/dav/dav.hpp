@@ -1,5 +1,7 @@
 #pragma once
+#include "welkin/calendars/birthdays.hpp"
 #include "welkin/calendars/scheduling.hpp"
+#include "welkin/calendars/subscriptions.hpp"
 #include "welkin/collections/collections.hpp"
 #include "welkin/core/config.hpp"
 #include "welkin/files/files.hpp"
@@ -15,6 +17,8 @@ struct Services {
   calendars::Scheduling& scheduling;
   const Config& config;
   const Clock& clock;
+  calendars::Birthdays& birthdays;
+  calendars::Subscriptions& subscriptions;
 };
 
 /// Adds the routes below /webdav.

@@ -79,6 +79,8 @@ std::string require_user_name(std::string_view name);
 /// `weak_password`
 void require_password(std::string_view password, std::string_view user_name);
 
+class Directory;
+
 class People {
  public:
   People(db::Db& db, const Config& config, const Clock& clock);
@@ -165,6 +167,9 @@ class People {
   Task<> reset_password(UserId id, std::string password, UserId actor, Origin origin);
   /// For the CLI. @throws Error not_found
   Task<User> user_by_name(std::string_view name);
+
+  /// Other people, as far as one may see them.
+  Directory directory() const;  // directory.hpp
 
   struct Totals {
     std::int64_t users = 0, active = 0, admins = 0, quota_bytes = 0, used_bytes = 0, over_80_percent = 0,

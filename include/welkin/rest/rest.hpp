@@ -2,7 +2,9 @@
 #include <functional>
 #include <string>
 
+#include "welkin/calendars/birthdays.hpp"
 #include "welkin/calendars/scheduling.hpp"
+#include "welkin/calendars/subscriptions.hpp"
 #include "welkin/collections/collections.hpp"
 #include "welkin/core/clock.hpp"
 #include "welkin/core/config.hpp"
@@ -22,6 +24,8 @@ struct Services {
   const Clock& clock;
   collections::Collections& collections;
   calendars::Scheduling& scheduling;
+  calendars::Birthdays& birthdays;
+  calendars::Subscriptions& subscriptions;
 };
 
 /// Adds every route below /api, /health and /ready, the set-up page, and the JSON answers for unknown ones.

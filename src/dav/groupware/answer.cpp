@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "dav/groupware/home_sync.hpp"
+
 namespace welkin::dav::groupware {
 namespace {
 
@@ -23,7 +25,10 @@ Answer::Answer(const Services& services, http::Request& rq, http::Reply& rp, con
       out_(text_) {}
 
 Task<> Answer::begin() {
-  if ((query_.needs & needs::kAccount) != 0) view_.me = co_await services_.people.me(view_.caller);
+  if ((query_.needs & needs::kAccount) != 0) {
+    view_.me = co_await services_.people.me(view_.caller);
+    view_.groups = co_await services_.people.directory().groups_of(view_.caller);
+  }
   if ((query_.needs & needs::kQuota) != 0)
     view_.use = co_await services_.files.drive_use((co_await services_.files.home(view_.caller)).drive);
   if ((query_.needs & needs::kDefaultCalendar) != 0 && services_.scheduling.is_on())
@@ -34,13 +39,16 @@ Task<> Answer::begin() {
 
 void Answer::item(const Item& item) { writer_.propstats(item, view_, out_); }
 
-Task<> Answer::place(const Spot& spot) {
+Task<> Answer::place(const Spot& spot, const people::Person* person, const people::Group* group) {
+  std::string token;
+  if ((spot.kind & kHome) != 0 && (query_.needs & needs::kHomeState) != 0)
+    token = co_await home_token(services_, view_.caller, spot.collection_kind());
   std::vector<collections::Property> stored;
   if ((spot.kind & kHome) != 0 && (query_.needs & needs::kStored) != 0)
     stored = co_await services_.collections.home_properties(view_.caller, spot.collection_kind());
   const auto href = spot.href();
   out_.begin_response(href);
-  item({spot.kind, href, spot.user, nullptr, nullptr, stored});
+  item({spot.kind, href, spot.user, nullptr, nullptr, stored, {}, person, group, token});
   out_.end_response();
 }
 
@@ -61,8 +69,12 @@ Task<> Answer::collections(std::span<const collections::Collection> some) {
       const auto first = std::find_if(stored.begin(), stored.end(), is_of);
       const auto last = std::find_if_not(first, stored.end(), is_of);
       const auto href = collection_href(view_.mount, user_, one);
+      std::vector<collections::Share> shares;
+      const bool has_shares = one.is_shared || one.access != collections::Access::own;
+      if (has_shares && (query_.needs & needs::kShares) != 0)
+        shares = co_await services_.collections.sharing().list(view_.caller, one.id);
       out_.begin_response(href);
-      item({kind_of(one), href, user_, &one, nullptr, {first, last}});
+      item({kind_of(one), href, user_, &one, nullptr, {first, last}, shares});
       out_.end_response();
     }
     co_await send_if_long();

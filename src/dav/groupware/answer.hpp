@@ -18,7 +18,9 @@ class Answer {
   /// Looks up what every item needs, then begins the reply: what can be refused is refused before.
   Task<> begin();
   /// An address above collections, of the caller's.
-  Task<> place(const Spot& spot);
+  Task<> place(const Spot& spot) { return place(spot, nullptr, nullptr); }
+  /// A principal that may be somebody else.
+  Task<> place(const Spot& spot, const people::Person* person, const people::Group* group);
   /// Collections of a home, their stored properties looked up some at a time.
   Task<> collections(std::span<const collections::Collection> some);
   /// Members of a collection. @param href  the collection's; the member's name is added

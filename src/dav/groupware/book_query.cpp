@@ -108,7 +108,7 @@ Task<> book_query(ReportRequest& request) {
   co_await answer.begin();
   const auto href = request.target.spot.href();
   auto list = request.services.collections.objects().list(
-      collection.id, {},
+      collection.sight(), {},
       {.times = (query.needs & needs::kTimes) != 0,
        .data = !filter.properties.empty() || (query.needs & needs::kData) != 0});
   bool is_cut = false;

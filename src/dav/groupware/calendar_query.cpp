@@ -34,7 +34,7 @@ using Visit = std::function<Task<>(const collections::ObjectRow&)>;
 
 /// Every object that may be meant, narrowed by what the index knows: by the span of time when there is one,
 /// else in the order of changes. `visit` outlives this.
-Task<> candidates(collections::Objects objects, collections::CollectionId calendar,
+Task<> candidates(collections::Objects objects, collections::Sight calendar,
                   const calendars::FilterBounds& bounds, collections::ObjectWants wants, const Visit& visit) {
   const auto components = bounds.kinds == ~0
                               ? std::int16_t{0}
@@ -84,7 +84,7 @@ Task<> calendar_query(ReportRequest& request) {
     co_await answer.send_if_long();
   };
   co_await candidates(
-      request.services.collections.objects(), calendar.id, calendars::bounds_of(filter),
+      request.services.collections.objects(), calendar.sight(), calendars::bounds_of(filter),
       {.times = (query.needs & needs::kTimes) != 0, .data = !by_kind || (query.needs & needs::kData) != 0},
       visit);
   co_await answer.end();
@@ -117,7 +117,7 @@ Task<> free_busy_query(ReportRequest& request) {
   bounds.kinds = collections::component::kEvent;
   bounds.range = range;
   if (!depth || depth->depth != Depth::zero)
-    co_await candidates(request.services.collections.objects(), calendar.id, bounds,
+    co_await candidates(request.services.collections.objects(), calendar.sight(), bounds,
                         {.times = false, .data = true}, visit);
   std::string out;
   wire::append_ical(

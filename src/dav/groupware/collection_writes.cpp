@@ -5,6 +5,7 @@
 #include "dav/groupware/update.hpp"
 #include "dav/resource.hpp"
 #include "welkin/core/error.hpp"
+#include "welkin/http/fetch.hpp"
 
 namespace welkin::dav::groupware {
 namespace {
@@ -54,7 +55,12 @@ Task<bool> create(const Services& services, const Caller& caller, const Spot& sp
       spot.kind == kCalendar ? update.components.value_or(collections::component::kAll) : std::int16_t{0};
   wanted.properties = update.changes;
   try {
-    co_await services.collections.create(caller, std::move(wanted));
+    if (update.subscribed)
+      co_await services.subscriptions.create(
+          caller, std::move(wanted), update.source().value_or(""),
+          update.refresh_seconds().value_or(calendars::Subscriptions::kRefreshDefault));
+    else
+      co_await services.collections.create(caller, std::move(wanted));
   } catch (const Error& e) {
     if (std::string_view(e.slug()) == "exists") forbid("D:resource-must-be-null");
     if (std::string_view(e.slug()) != "too_many_properties") throw;
@@ -64,9 +70,21 @@ Task<bool> create(const Services& services, const Caller& caller, const Spot& sp
   co_return true;
 }
 
+/// An address that may be asked, when one is said or needed.
+void judge_source(const Services& services, Update& update, bool needs_one) {
+  const auto source = update.source();
+  if (!source && !needs_one) return;
+  http::FetchOptions options;
+  options.allowed = services.config.fetch_allowed;
+  if (source && http::fetch_refusal(options, *source).empty()) return;
+  if (!source) update.named.push_back({std::string(kServer), "source", 200, {}});
+  update.fail_one(kServer, "source", 403, "<w:bad_source xmlns:w=\"urn:welkin:error\"/>");
+}
+
 Task<> make(const Services& services, http::Request& rq, http::Reply& rp, const Target& target, Update update,
             bool calendar) {
   require_place(target, rq.caller(), target.spot.kind == kCalendar);
+  if (update.subscribed) judge_source(services, update, true);
   if (update.fails || !co_await create(services, rq.caller(), target.spot, update)) {
     co_await answer_refused(rp, update, target.spot, calendar);
     co_return;
@@ -115,9 +133,18 @@ Task<std::string> default_path(const Services& services, const http::Request& rq
   if (!spot || spot->kind != kCalendar || spot->user != rq.caller().name) co_return "";
   const auto found =
       co_await services.collections.find(rq.caller(), collections::Kind::calendar, spot->collection);
-  const bool fits = found && found->access == collections::Access::own &&
+  const bool fits = found && found->access == collections::Access::own && found->may_write() &&
                     (found->components & collections::component::kEvent) != 0;
   co_return fits ? spot->collection : std::string();
+}
+
+Task<> patch(const Services& services, const Caller& caller, const collections::Collection& collection,
+             const Update& update) {
+  co_await services.collections.patch(caller, collection.id, update.changes);
+  const bool is_subscribed =
+      collection.origin == collections::Origin::subscription && collection.access == collections::Access::own;
+  if (is_subscribed && (update.source() || update.refresh_seconds()))
+    co_await services.subscriptions.change(caller, collection.id, update.source(), update.refresh_seconds());
 }
 
 /// False when there was no room; everything else is thrown.
@@ -126,7 +153,7 @@ Task<bool> apply(const Services& services, const Caller& caller, const Target& t
     if ((target.spot.kind & kHome) != 0)
       co_await services.collections.patch_home(caller, target.spot.collection_kind(), update.changes);
     else
-      co_await services.collections.patch(caller, target.collection->id, update.changes);
+      co_await patch(services, caller, *target.collection, update);
   } catch (const Error& e) {
     if (std::string_view(e.slug()) != "too_many_properties") throw;
     co_return false;
@@ -148,6 +175,9 @@ Task<> proppatch(const Services& services, http::Request& rq, http::Reply& rp) {
     co_await require_conditions(services, rq, target);
   if ((rq.caller().rights_mask & rights::kUpdate) == 0)
     forbid_privilege(target.spot.href(), "D:write-properties");
+  const bool is_subscription =
+      target.collection && target.collection->origin == collections::Origin::subscription;
+  if (is_subscription && !update.fails) judge_source(services, update, false);
   std::string default_calendar;
   if (update.default_calendar && !update.fails) {
     default_calendar = co_await default_path(services, rq, *update.default_calendar);

@@ -41,7 +41,7 @@ Task<> export_collection(const Services& services, http::Request& rq, http::Repl
   std::string out;
   calendars::CalendarJoiner joiner;
   if (calendar) joiner.begin(out, name);
-  auto list = services.collections.objects().list(collection.id, {}, {.times = false, .data = true});
+  auto list = services.collections.objects().list(collection.sight(), {}, {.times = false, .data = true});
   for (auto page = co_await list.next(); !page.empty(); page = co_await list.next()) {
     for (const auto& row : page) {
       if (calendar) {

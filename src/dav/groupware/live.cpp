@@ -29,6 +29,8 @@ bool resourcetype(const Item& item, const View&, const Arguments*, std::string& 
   if ((item.kind & kFolder) != 0) out += "<D:collection/>";
   if (item.kind == kCalendar) out += "<C:calendar/>";
   if (item.kind == kBook) out += "<A:addressbook/>";
+  if (item.kind == kCalendar && item.collection->origin == collections::Origin::subscription)
+    out += "<CS:subscribed/>";
   if (item.kind == kInbox) out += "<C:schedule-inbox/>";
   if (item.kind == kOutbox) out += "<C:schedule-outbox/>";
   if (item.collection != nullptr && (item.kind & kCollection) != 0) {
@@ -46,7 +48,10 @@ bool displayname(const Item& item, const View& view, const Arguments*, std::stri
   if (item.collection != nullptr) {
     name = default_name(*item.collection);
   } else if (item.kind == kPrincipal) {
-    name = view.me.display_name.empty() ? view.me.name : view.me.display_name;
+    name = item.group != nullptr          ? item.group->display_name
+           : item.person != nullptr       ? item.person->display_name
+           : view.me.display_name.empty() ? view.me.name
+                                          : view.me.display_name;
   } else {
     return false;
   }
@@ -141,7 +146,7 @@ std::span<const LiveProperty> common_properties() { return kCommon; }
 
 std::span<const std::span<const LiveProperty>> live_tables() {
   static const std::array tables{common_properties(), principal_properties(), collection_properties(),
-                                 access_properties(), scheduling_properties()};
+                                 access_properties(), sharing_properties(),   scheduling_properties()};
   return tables;
 }
 

@@ -5,7 +5,9 @@
 
 #include "dav/groupware/spot.hpp"
 #include "welkin/calendars/expand.hpp"
+#include "welkin/collections/sharing.hpp"
 #include "welkin/files/files.hpp"
+#include "welkin/people/directory.hpp"
 #include "welkin/people/people.hpp"
 #include "welkin/wire/multistatus.hpp"
 #include "welkin/wire/xml.hpp"
@@ -24,6 +26,10 @@ struct Item {
   const collections::Collection* collection = nullptr;
   const collections::ObjectRow* object = nullptr;
   std::span<const collections::Property> stored;
+  std::span<const collections::Share> shares = {};  // of the collection, as far as the caller is told
+  const people::Person* person = nullptr;           // a principal that is not the caller
+  const people::Group* group = nullptr;             // a principal that is a group
+  std::string_view token = {};                      // a home's state
 };
 
 /// The same for every item of an answer.
@@ -35,12 +41,13 @@ struct View {
   calendars::Zone floating;                               // of times without a zone
   bool scheduling = false;                                // is offered
   std::string default_calendar = {};                      // where invitations go, when needed
+  std::vector<people::Group> groups = {};                 // the caller's, with his account
   files::Files::DriveUse use = {};                        // of the caller's drive, when needed
 };
 
 namespace needs {
 inline constexpr unsigned kStored = 1, kTimes = 2, kData = 4, kAccount = 8, kDefaultCalendar = 16,
-                          kQuota = 32;
+                          kQuota = 32, kShares = 64, kHomeState = 128;
 }  // namespace needs
 
 /// What the request says of a property beside its name: the children of calendar-data and the like.
@@ -66,6 +73,7 @@ std::span<const LiveProperty> common_properties();
 std::span<const LiveProperty> principal_properties();
 std::span<const LiveProperty> collection_properties();
 std::span<const LiveProperty> access_properties();
+std::span<const LiveProperty> sharing_properties();
 std::span<const LiveProperty> scheduling_properties();
 
 /// Appends what a client has set under this name; false when nobody has.

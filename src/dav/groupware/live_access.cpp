@@ -12,7 +12,7 @@ std::string_view owner_of(const Item& item) {
 
 bool owner(const Item& item, const View& view, const Arguments*, std::string& out) {
   const auto name = owner_of(item);
-  if (name.empty()) return false;
+  if (name.empty() || item.group != nullptr) return false;
   ((out += "<D:owner><D:href>") += principal_href(view.mount, name)) += "</D:href></D:owner>";
   return true;
 }
@@ -47,14 +47,19 @@ std::vector<std::string_view> privileges_of(const Item& item, const Caller& call
   }
   if (item.collection->kind == collections::Kind::calendar) out.emplace_back("C:read-free-busy");
   if (may_change) out.emplace_back("D:write-properties");
-  if (item.collection->access < Access::write) return out;
-  for (const auto name : {"D:write", "D:write-content"}) out.emplace_back(name);
-  if ((item.kind & kCollection) != 0) {
-    out.emplace_back("D:bind");
-    out.emplace_back("D:unbind");
+  const bool may_write = item.collection->may_write() && (item.object == nullptr || !item.object->masked);
+  if (may_write) {
+    for (const auto name : {"D:write", "D:write-content"}) out.emplace_back(name);
+    if ((item.kind & kCollection) != 0) {
+      out.emplace_back("D:bind");
+      out.emplace_back("D:unbind");
+    }
   }
   if (item.collection->access == Access::own) {
-    for (const auto name : {"D:all", "D:read-acl", "D:unlock"}) out.emplace_back(name);
+    if (may_write) out.emplace_back("D:all");
+    for (const auto name : {"D:read-acl", "D:unlock"}) out.emplace_back(name);
+    if ((caller.rights_mask & rights::kShare) != 0 && (item.kind & kCollection) != 0)
+      out.emplace_back("D:share");
   }
   return out;
 }
@@ -80,6 +85,7 @@ bool supported_privileges(const Item&, const View&, const Arguments*, std::strin
   one("D:read-acl", "Read the access list");
   one("D:read-current-user-privilege-set", "Read one's own privileges");
   one("C:read-free-busy", "See when somebody is busy");
+  one("D:share", "Share with others");
   one("C:schedule-deliver", "Send invitations and answers to somebody");
   one("C:schedule-query-freebusy", "Ask when somebody is busy");
   one("C:schedule-send", "Send invitations and answers");
@@ -94,14 +100,20 @@ bool supported_privileges(const Item&, const View&, const Arguments*, std::strin
   return true;
 }
 
-/// The owner's entry; whom else he has invited he manages elsewhere.
+/// The owner's entry, and those he has invited, whom he manages by sharing.
 bool acl(const Item& item, const View& view, const Arguments*, std::string& out) {
   const auto name = owner_of(item);
-  if (name.empty() || (item.collection != nullptr && item.collection->access != Access::own)) return false;
+  if (name.empty() || name != view.caller.name || item.group != nullptr) return false;
   ((out += "<D:acl><D:ace><D:principal><D:href>") += principal_href(view.mount, name)) +=
-      "</D:href></D:principal><D:grant><D:privilege><D:all/></D:privilege></D:grant><D:protected/></D:ace></"
-      "D:acl>";
-  return true;
+      "</D:href></D:principal><D:grant><D:privilege><D:all/></D:privilege></D:grant><D:protected/></D:ace>";
+  for (const auto& share : item.shares) {
+    ((out += "<D:ace><D:principal><D:href>") +=
+     share.is_group ? group_href(view.mount, share.name) : principal_href(view.mount, share.name)) +=
+        "</D:href></D:principal><D:grant><D:privilege><D:read/></D:privilege>";
+    if (share.access == Access::write) out += "<D:privilege><D:write/></D:privilege>";
+    out += "</D:grant><D:protected/></D:ace>";
+  }
+  return put(out, "</D:acl>");
 }
 
 bool acl_restrictions(const Item&, const View&, const Arguments*, std::string& out) {
@@ -146,7 +158,7 @@ constexpr LiveProperty kAccess[] = {
     {kDav, "owner", kOwned, false, 0, true, owner},
     {kDav, "current-user-privilege-set", kAny, false, 0, true, privilege_set},
     {kDav, "supported-privilege-set", kOwned, false, 0, true, supported_privileges},
-    {kDav, "acl", kOwned, false, 0, true, acl},
+    {kDav, "acl", kOwned, false, needs::kShares, true, acl},
     {kDav, "acl-restrictions", kOwned, false, 0, true, acl_restrictions},
     {kDav, "inherited-acl-set", kOwned, false, 0, true, inherited_acl_set},
     {kDav, "supported-report-set", kAny, false, 0, true, supported_reports},

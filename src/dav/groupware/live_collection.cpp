@@ -6,11 +6,19 @@ namespace welkin::dav::groupware {
 namespace {
 
 bool getctag(const Item& item, const View&, const Arguments*, std::string& out) {
+  if (item.collection == nullptr) {
+    ((out += "<CS:getctag>") += item.token) += "</CS:getctag>";
+    return true;
+  }
   ((out += "<CS:getctag>") += write_token(*item.collection)) += "</CS:getctag>";
   return true;
 }
 
 bool sync_token(const Item& item, const View&, const Arguments*, std::string& out) {
+  if (item.collection == nullptr) {
+    ((out += "<D:sync-token>") += item.token) += "</D:sync-token>";
+    return true;
+  }
   ((out += "<D:sync-token>") += write_token(*item.collection)) += "</D:sync-token>";
   return true;
 }
@@ -131,14 +139,24 @@ bool alarm_datetime(const Item& item, const View&, const Arguments*, std::string
   return stored_only<kCaldav>(item, "default-alarm-vevent-datetime", out);
 }
 
+/// Where a subscription comes from is the owner's: the address may hold a secret.
+bool source(const Item& item, const View&, const Arguments*, std::string& out) {
+  const bool is_hidden =
+      item.collection->origin == collections::Origin::subscription && !item.collection->is_own;
+  return !is_hidden && stored_only<kServer>(item, "source", out);
+}
+bool refreshrate(const Item& item, const View&, const Arguments*, std::string& out) {
+  return stored_only<kApple>(item, "refreshrate", out);
+}
+
 bool transp(const Item& item, const View&, const Arguments*, std::string& out) {
   if (stored_only<kCaldav>(item, "schedule-calendar-transp", out)) return true;
   return put(out, "<C:schedule-calendar-transp><C:opaque/></C:schedule-calendar-transp>");
 }
 
 constexpr LiveProperty kCollections[] = {
-    {kServer, "getctag", kCollection | kInbox, true, 0, true, getctag},
-    {kDav, "sync-token", kCollection | kInbox, false, 0, true, sync_token},
+    {kServer, "getctag", kCollection | kInbox | kHome, true, needs::kHomeState, true, getctag},
+    {kDav, "sync-token", kCollection | kInbox | kHome, false, needs::kHomeState, true, sync_token},
     {kDav, "resource-id", kCollection | kInbox, false, 0, true, resource_id},
     {kCaldav, "supported-calendar-component-set", kCalendar, false, 0, true, component_set},
     {kCaldav, "supported-calendar-component-sets", kCalendarHome, false, 0, true, component_sets},
@@ -158,6 +176,8 @@ constexpr LiveProperty kCollections[] = {
     {kCaldav, "calendar-timezone-id", kCalendar, false, needs::kStored, false, timezone_id},
     {kApple, "calendar-color", kCalendar, true, needs::kStored, false, color},
     {kApple, "calendar-order", kCalendar, false, needs::kStored, false, order},
+    {kServer, "source", kCalendar, false, needs::kStored, false, source},
+    {kApple, "refreshrate", kCalendar, false, needs::kStored, false, refreshrate},
     {kCaldav, "schedule-calendar-transp", kCalendar, false, needs::kStored, false, transp},
     {kCaldav, "default-alarm-vevent-date", kCalendar | kCalendarHome, false, needs::kStored, false,
      alarm_date},

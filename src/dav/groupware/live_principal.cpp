@@ -8,20 +8,34 @@ bool hrefs(std::string& out, std::string_view element, std::string_view href) {
   return true;
 }
 
+bool is_self(const Item& item) { return item.person == nullptr && item.group == nullptr; }
+
+std::string_view email_of(const Item& item, const View& view) {
+  if (item.group != nullptr) return {};
+  return item.person != nullptr ? item.person->email : view.me.email;
+}
+
 bool current_user_principal(const Item&, const View& view, const Arguments*, std::string& out) {
   return hrefs(out, "D:current-user-principal", principal_href(view.mount, view.caller.name));
 }
 
 bool principal_url(const Item& item, const View& view, const Arguments*, std::string& out) {
-  return hrefs(out, "D:principal-URL", principal_href(view.mount, item.user));
+  return hrefs(
+      out, "D:principal-URL",
+      item.group != nullptr ? group_href(view.mount, item.user) : principal_href(view.mount, item.user));
 }
 
 bool alternate_uri_set(const Item&, const View&, const Arguments*, std::string& out) {
   return put(out, "<D:alternate-URI-set/>");
 }
 
-bool group_membership(const Item&, const View&, const Arguments*, std::string& out) {
-  return put(out, "<D:group-membership/>");
+/// One's own groups; those of others are not told.
+bool group_membership(const Item& item, const View& view, const Arguments*, std::string& out) {
+  out += "<D:group-membership>";
+  if (is_self(item))
+    for (const auto& group : view.groups)
+      ((out += "<D:href>") += group_href(view.mount, group.name)) += "</D:href>";
+  return put(out, "</D:group-membership>");
 }
 
 bool group_member_set(const Item&, const View&, const Arguments*, std::string& out) {
@@ -35,34 +49,36 @@ bool principal_collection_set(const Item&, const View& view, const Arguments*, s
 }
 
 bool calendar_home_set(const Item& item, const View& view, const Arguments*, std::string& out) {
-  if ((view.caller.protocol_mask & protocols::kCaldav) == 0) return false;
+  if (!is_self(item) || (view.caller.protocol_mask & protocols::kCaldav) == 0) return false;
   return hrefs(out, "C:calendar-home-set", home_href(view.mount, collections::Kind::calendar, item.user));
 }
 
 bool addressbook_home_set(const Item& item, const View& view, const Arguments*, std::string& out) {
-  if ((view.caller.protocol_mask & protocols::kCarddav) == 0) return false;
+  if (!is_self(item) || (view.caller.protocol_mask & protocols::kCarddav) == 0) return false;
   return hrefs(out, "A:addressbook-home-set", home_href(view.mount, collections::Kind::book, item.user));
 }
 
 bool calendar_user_address_set(const Item& item, const View& view, const Arguments*, std::string& out) {
+  if (item.group != nullptr) return false;
   out += "<C:calendar-user-address-set>";
-  if (!view.me.email.empty()) {  // mail first: that is what clients put into ORGANIZER
+  if (!email_of(item, view).empty()) {  // mail first: that is what clients put into ORGANIZER
     out += "<D:href preferred=\"1\">mailto:";
-    wire::append_escaped(out, view.me.email);
+    wire::append_escaped(out, email_of(item, view));
     out += "</D:href>";
   }
   ((out += "<D:href>") += principal_href(view.mount, item.user)) += "</D:href>";
   return put(out, "</C:calendar-user-address-set>");
 }
 
-bool calendar_user_type(const Item&, const View&, const Arguments*, std::string& out) {
+bool calendar_user_type(const Item& item, const View&, const Arguments*, std::string& out) {
+  if (item.group != nullptr) return put(out, "<C:calendar-user-type>GROUP</C:calendar-user-type>");
   return put(out, "<C:calendar-user-type>INDIVIDUAL</C:calendar-user-type>");
 }
 
-bool email_address_set(const Item&, const View& view, const Arguments*, std::string& out) {
-  if (view.me.email.empty()) return put(out, "<CS:email-address-set/>");
+bool email_address_set(const Item& item, const View& view, const Arguments*, std::string& out) {
+  if (email_of(item, view).empty()) return put(out, "<CS:email-address-set/>");
   out += "<CS:email-address-set><CS:email-address>";
-  wire::append_escaped(out, view.me.email);
+  wire::append_escaped(out, email_of(item, view));
   return put(out, "</CS:email-address></CS:email-address-set>");
 }
 
@@ -74,7 +90,8 @@ bool proxy_write_for(const Item&, const View&, const Arguments*, std::string& ou
   return put(out, "<CS:calendar-proxy-write-for/>");
 }
 
-bool record_type(const Item&, const View&, const Arguments*, std::string& out) {
+bool record_type(const Item& item, const View&, const Arguments*, std::string& out) {
+  if (item.group != nullptr) return put(out, "<CS:record-type>groups</CS:record-type>");
   return put(out, "<CS:record-type>users</CS:record-type>");
 }
 
@@ -83,7 +100,7 @@ constexpr LiveProperty kPrincipals_[] = {
     {kDav, "principal-collection-set", kAny, false, 0, true, principal_collection_set},
     {kDav, "principal-URL", kPrincipal, false, 0, true, principal_url},
     {kDav, "alternate-URI-set", kPrincipal, false, 0, true, alternate_uri_set},
-    {kDav, "group-membership", kPrincipal, false, 0, true, group_membership},
+    {kDav, "group-membership", kPrincipal, false, needs::kAccount, true, group_membership},
     {kDav, "group-member-set", kPrincipal, false, 0, true, group_member_set},
     {kCaldav, "calendar-home-set", kPrincipal, false, 0, true, calendar_home_set},
     {kCarddav, "addressbook-home-set", kPrincipal, false, 0, true, addressbook_home_set},

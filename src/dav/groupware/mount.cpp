@@ -4,9 +4,11 @@
 #include "dav/errors.hpp"
 #include "dav/groupware/answer.hpp"
 #include "dav/groupware/collection_writes.hpp"
+#include "dav/groupware/feed.hpp"
 #include "dav/groupware/get.hpp"
 #include "dav/groupware/object_writes.hpp"
 #include "dav/groupware/outbox.hpp"
+#include "dav/groupware/post.hpp"
 #include "dav/groupware/propfind.hpp"
 #include "dav/groupware/refusal.hpp"
 #include "dav/groupware/report.hpp"
@@ -34,14 +36,17 @@ constexpr Route kRoutes[] = {
     {Method::copy, "copy", "read", copy},
     {Method::move, "move", "delete", move},
     {Method::proppatch, "proppatch", "update", proppatch},
-    {Method::post, "post", "read", post},
+    {Method::post, "post", "update", post},
     {Method::mkcol, "mkcol", "create", mkcol},
     {Method::mkcalendar, "mkcalendar", "create", mkcalendar},
 };
 
 /// What is offered (RFC 4918 §10.1, RFC 3744 §7.2, RFC 4791 §5.1, RFC 6352 §6.1, RFC 5689 §3.1), told on
 /// OPTIONS only.
-constexpr std::string_view kOffered = "1, 3, extended-mkcol, access-control, calendar-access, addressbook";
+constexpr std::string_view kOffered =
+    "1, 3, extended-mkcol, access-control, calendar-access, addressbook, calendarserver-sharing, "
+    "resource-sharing, calendarserver-home-sync, calendarserver-principal-property-search, "
+    "calendarserver-principal-search, calendarserver-subscribed";
 
 Task<> options(const Services& services, http::Request& rq, http::Reply& rp) {
   // Apps that see it leave invitations to us (RFC 6638 §2).
@@ -76,8 +81,8 @@ http::Handler wrapped(std::vector<http::Middleware> outer_first, http::Handler h
 std::string_view allowed(const Spot& spot) {
   if ((spot.kind & kObject) != 0) return "OPTIONS, GET, HEAD, PUT, DELETE, COPY, MOVE, PROPFIND, PROPPATCH";
   if (spot.kind == kCalendar)
-    return "OPTIONS, GET, HEAD, DELETE, PROPFIND, PROPPATCH, REPORT, MKCOL, MKCALENDAR";
-  if (spot.kind == kBook) return "OPTIONS, GET, HEAD, DELETE, PROPFIND, PROPPATCH, REPORT, MKCOL";
+    return "OPTIONS, GET, HEAD, DELETE, PROPFIND, PROPPATCH, REPORT, MKCOL, MKCALENDAR, POST";
+  if (spot.kind == kBook) return "OPTIONS, GET, HEAD, DELETE, PROPFIND, PROPPATCH, REPORT, MKCOL, POST";
   if (spot.kind == kInbox) return "OPTIONS, GET, HEAD, PROPFIND, PROPPATCH, REPORT";
   if (spot.kind == kOutbox) return "OPTIONS, GET, HEAD, POST, PROPFIND, REPORT";
   if ((spot.kind & kHome) != 0) return "OPTIONS, GET, HEAD, PROPFIND, PROPPATCH, REPORT";
@@ -116,6 +121,8 @@ void mount(http::Router& router, const Services& services) {
     });
   }
   auto open = router.scope({errors});
+  open.on({Method::get, "/dav/public/{file}", "groupware.feed", http::Access::open, "feed", "read"},
+          [services](http::Request& rq, http::Reply& rp) { return serve_feed(services, rq, rp); });
   for (const std::string name : {"caldav", "carddav"}) {
     const auto path = "/.well-known/" + name;
     for (const auto method : {Method::get, Method::propfind, Method::proppatch, Method::report, Method::post,

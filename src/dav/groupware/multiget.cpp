@@ -61,7 +61,7 @@ Task<> multiget(ReportRequest& request) {
       if (!wanted[i].name.empty()) names.push_back(wanted[i].name);
     std::map<std::string, collections::Object> found;
     for (auto& object :
-         co_await request.services.collections.objects().named(collection.id, std::move(names))) {
+         co_await request.services.collections.objects().named(collection.sight(), std::move(names))) {
       auto name = object.name;
       found.emplace(std::move(name), std::move(object));
     }

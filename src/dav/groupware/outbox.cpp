@@ -1,21 +1,13 @@
 #include "dav/groupware/outbox.hpp"
 
 #include "dav/groupware/live.hpp"
-#include "dav/groupware/mount.hpp"
 #include "dav/groupware/object_body.hpp"
 #include "dav/groupware/refusal.hpp"
-#include "dav/groupware/target.hpp"
-#include "welkin/core/error.hpp"
 #include "welkin/wire/multistatus.hpp"
 
 namespace welkin::dav::groupware {
 
-Task<> post(const Services& services, http::Request& rq, http::Reply& rp) {
-  const auto target = co_await require_target(services, rq.caller(), spot_of(rq));
-  if (target.spot.kind != kOutbox) {
-    rp.set("Allow", allowed(target.spot));
-    throw Error(Errc::method_not_allowed, "method_not_allowed", "This address does not take that method");
-  }
+Task<> post_to_outbox(const Services& services, http::Request& rq, http::Reply& rp, const Target& target) {
   if ((rq.caller().rights_mask & rights::kCreate) == 0)
     forbid_privilege(target.spot.href(), "C:schedule-send-freebusy");
   const auto request = co_await read_object_body(rq, true);

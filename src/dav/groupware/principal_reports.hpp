@@ -3,8 +3,10 @@
 
 namespace welkin::dav::groupware {
 
-// RFC 3744 §9. Only one's own principal exists for anybody, so a search finds it or nothing.
+// RFC 3744 §9. Whom a search finds is decided by people::Directory.
 Task<> principal_property_search(ReportRequest& request);
+Task<> calendarserver_principal_search(ReportRequest& request);
+Task<> acl_principal_prop_set(ReportRequest& request);
 Task<> principal_search_property_set(ReportRequest& request);
 Task<> principal_match(ReportRequest& request);
 

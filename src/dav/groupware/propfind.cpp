@@ -12,7 +12,8 @@ std::vector<std::vector<std::string>> names_below(const Spot& spot, const std::s
     case kRoot:
       return {{"principals"}, {"calendars"}, {"addressbooks"}};
     case kPrincipals:
-      if (spot.names.size() == 1) return {{"users"}};
+      if (spot.names.size() == 1) return {{"users"}, {"groups"}};
+      if (spot.names[1] == "groups") return {};
       return {{user}};
     case kHomes:
       if (spot.names[0] == "addressbooks" && spot.names.size() == 1) return {{"users"}};
@@ -26,7 +27,7 @@ Task<> list_members(const Services& services, const Target& target, Answer& answ
   const auto& collection = *target.collection;
   const auto& query = answer.query();
   auto list = services.collections.objects().list(
-      collection.id, {},
+      collection.sight(), {},
       {.times = (query.needs & needs::kTimes) != 0, .data = (query.needs & needs::kData) != 0});
   const auto href = target.spot.href();
   for (auto page = co_await list.next(); !page.empty(); page = co_await list.next()) {
@@ -74,7 +75,8 @@ Task<> propfind(const Services& services, http::Request& rq, http::Reply& rp) {
     } else if (target.collection) {
       co_await answer.collections({&*target.collection, 1});
     } else {
-      co_await answer.place(target.spot);
+      co_await answer.place(target.spot, target.person ? &*target.person : nullptr,
+                            target.group ? &*target.group : nullptr);
     }
   }
   if (depth.depth == Depth::one && target.is_folder())

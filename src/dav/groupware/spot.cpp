@@ -21,8 +21,9 @@ void read_kind(Spot& spot) {
   if (size == 0) {
     spot.kind = kRoot;
   } else if (n[0] == "principals") {
-    if (size == 1 || (size == 2 && n[1] == "users")) spot.kind = kPrincipals;
-    if (size == 3 && n[1] == "users") {
+    const bool is_known = size > 1 && (n[1] == "users" || n[1] == "groups");
+    if (size == 1 || (size == 2 && is_known)) spot.kind = kPrincipals;
+    if (size == 3 && is_known) {
       spot.kind = kPrincipal;
       spot.user = n[2];
     }
@@ -121,6 +122,13 @@ std::string principal_href(std::string_view mount, std::string_view user) {
   std::string out;
   wire::append_escaped(out, mount);
   append_segment(out += "/principals/users/", user);
+  return out;
+}
+
+std::string group_href(std::string_view mount, std::string_view group) {
+  std::string out;
+  wire::append_escaped(out, mount);
+  append_segment(out += "/principals/groups/", group);
   return out;
 }
 

@@ -18,8 +18,8 @@ inline constexpr std::string_view kDav = "DAV:", kCaldav = "urn:ietf:params:xml:
 enum Kind : unsigned {
   kNothing = 0,
   kRoot = 1,           // /dav/
-  kPrincipals = 2,     // /dav/principals/, /dav/principals/users/
-  kPrincipal = 4,      // /dav/principals/users/{user}/
+  kPrincipals = 2,     // /dav/principals/, /dav/principals/users/, /dav/principals/groups/
+  kPrincipal = 4,      // /dav/principals/users/{user}/, /dav/principals/groups/{group}/
   kHomes = 8,          // /dav/calendars/, /dav/addressbooks/, /dav/addressbooks/users/
   kCalendarHome = 16,  // /dav/calendars/{user}/
   kBookHome = 32,      // /dav/addressbooks/users/{user}/
@@ -44,6 +44,7 @@ struct Spot {
   bool has_slash = false;
   std::string user, collection, object;  // as far as the kind has them
 
+  bool is_group() const { return kind == kPrincipal && names.size() == 3 && names[1] == "groups"; }
   bool is_folder() const { return (kind & kFolder) != 0; }
   bool is_in_inbox() const { return kind == kInbox || (kind == kCalendarObject && collection == "inbox"); }
   collections::Kind collection_kind() const {
@@ -69,6 +70,7 @@ std::optional<Spot> spot_of_uri(const http::Request& rq, std::string_view uri);
 
 /// Ready for a DAV:href. @param mount  as Spot::mount
 std::string principal_href(std::string_view mount, std::string_view user);
+std::string group_href(std::string_view mount, std::string_view group);
 std::string home_href(std::string_view mount, collections::Kind kind, std::string_view user);
 std::string collection_href(std::string_view mount, const std::string& user,
                             const collections::Collection& collection);

@@ -1,13 +1,10 @@
 #include "dav/groupware/sync.hpp"
 
-#include <algorithm>
-
 #include "dav/groupware/answer.hpp"
 #include "dav/groupware/filter_reader.hpp"
+#include "dav/groupware/home_sync.hpp"
 #include "dav/groupware/refusal.hpp"
 #include "dav/groupware/sync_state.hpp"
-#include "welkin/core/error.hpp"
-#include "welkin/core/text.hpp"
 
 namespace welkin::dav::groupware {
 namespace {
@@ -17,30 +14,14 @@ struct Question {
   std::optional<std::uint64_t> limit;
 };
 
-[[noreturn]] void refuse(const char* why) { throw Error(Errc::invalid, "bad_report", why); }
-
-/// Depth is not looked at: clients send every value, and the level says it all. It may be missing from
-/// clients of the drafts, which said it with Depth.
 Question read_question(const http::Request& rq, const wire::XmlElement& body,
                        const collections::Collection& collection) {
+  const auto asked = read_sync_question(rq, body);
   Question question;
-  const auto* token = body.child(kDav, "sync-token");
-  if (token == nullptr) refuse("A sync-collection has a sync-token, be it empty");
-  const auto* level = body.child(kDav, "sync-level");
-  if (level == nullptr) {
-    const auto depth = text::trim(rq.header("depth"));
-    if (depth != "0" && depth != "1") refuse("A sync-collection has a sync-level");
-  } else if (level->trimmed() != "1" && level->trimmed() != "infinite" && level->trimmed() != "infinity") {
-    refuse("The sync-level is 1 or infinite");
-  }
-  if (!token->trimmed().empty()) {
-    question.since = read_token(collection, token->trimmed());
+  question.limit = asked.limit;
+  if (!asked.token.empty()) {
+    question.since = read_token(collection, asked.token);
     if (!question.since) forbid("D:valid-sync-token");
-  }
-  if (const auto* limit = body.child(kDav, "limit")) {
-    const auto* nresults = limit->child(kDav, "nresults");
-    question.limit = nresults == nullptr ? std::nullopt : text::number(nresults->trimmed());
-    if (!question.limit) refuse("A limit holds a number of results");
   }
   return question;
 }
@@ -48,6 +29,10 @@ Question read_question(const http::Request& rq, const wire::XmlElement& body,
 }  // namespace
 
 Task<> sync_collection(ReportRequest& request) {
+  if ((request.target.spot.kind & kHome) != 0) {
+    co_await sync_home(request);
+    co_return;
+  }
   // The collection's row was read before its members are: a token covers everything up to its number, and
   // what changes meanwhile has a later one.
   const auto& collection = *request.target.collection;
@@ -59,7 +44,7 @@ Task<> sync_collection(ReportRequest& request) {
   co_await answer.begin();
   const auto href = request.target.spot.href();
   auto list = request.services.collections.objects().list(
-      collection.id,
+      collection.sight(),
       {.after = question.since.value_or(0),
        .until = collection.seq,
        .tombstones = question.since.has_value(),

@@ -1,9 +1,13 @@
 #include "dav/groupware/sync_state.hpp"
 
+#include "dav/groupware/spot.hpp"
+#include "welkin/core/error.hpp"
 #include "welkin/core/text.hpp"
 
 namespace welkin::dav::groupware {
 namespace {
+
+[[noreturn]] void refuse(const char* why) { throw Error(Errc::invalid, "bad_report", why); }
 
 std::string prefix(const collections::Collection& collection) {
   return "urn:welkin:collection:" + collection.uid + '/' + std::to_string(collection.epoch) + '-';
@@ -27,6 +31,26 @@ std::optional<std::int64_t> read_token(const collections::Collection& collection
   if (!seq || *seq < 0 || *seq > collection.seq || write_token(collection, *seq) != token)
     return std::nullopt;
   return seq;
+}
+
+SyncQuestion read_sync_question(const http::Request& rq, const wire::XmlElement& body) {
+  SyncQuestion question;
+  const auto* token = body.child(kDav, "sync-token");
+  if (token == nullptr) refuse("A sync-collection has a sync-token, be it empty");
+  question.token = token->trimmed();
+  if (const auto* level = body.child(kDav, "sync-level")) {
+    question.is_infinite = level->trimmed() == "infinite" || level->trimmed() == "infinity";
+    if (!question.is_infinite && level->trimmed() != "1") refuse("The sync-level is 1 or infinite");
+  } else {
+    const auto depth = text::trim(rq.header("depth"));
+    if (depth != "0" && depth != "1") refuse("A sync-collection has a sync-level");
+  }
+  if (const auto* limit = body.child(kDav, "limit")) {
+    const auto* nresults = limit->child(kDav, "nresults");
+    question.limit = nresults == nullptr ? std::nullopt : text::number(nresults->trimmed());
+    if (!question.limit) refuse("A limit holds a number of results");
+  }
+  return question;
 }
 
 }  // namespace welkin::dav::groupware

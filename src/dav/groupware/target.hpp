@@ -3,6 +3,7 @@
 
 #include "dav/groupware/spot.hpp"
 #include "welkin/dav/dav.hpp"
+#include "welkin/people/directory.hpp"
 
 namespace welkin::dav::groupware {
 
@@ -11,6 +12,8 @@ struct Target {
   Spot spot;
   std::optional<collections::Collection> collection;  // that it is, or that it lies in
   std::optional<collections::Object> object;          // with its data
+  std::optional<people::Person> person;               // a principal that is somebody else
+  std::optional<people::Group> group;                 // a principal that is a group
   bool exists = false;
 
   bool is_folder() const { return spot.is_folder(); }

@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "dav/groupware/filter_reader.hpp"
+#include "welkin/calendars/subscriptions.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/core/text.hpp"
+#include "welkin/wire/ical_value.hpp"
 
 namespace welkin::dav::groupware {
 namespace {
@@ -40,6 +42,8 @@ Verdict judge_value(const wire::XmlElement& property) {
                                                          property.children[0].is(kCaldav, "transparent"));
     if (!known) return {409, {}};
   }
+  if (property.is(kServer, "source") && property.child(kDav, "href") == nullptr) return {409, {}};
+  if (property.is(kApple, "refreshrate") && !wire::parse_ical_duration(property.trimmed())) return {409, {}};
   if (property.is(kApple, "calendar-order") && !property.trimmed().empty() &&
       !text::signed_number(property.trimmed()))
     return {409, {}};
@@ -64,8 +68,9 @@ std::optional<std::int16_t> read_components(const wire::XmlElement& set) {
   return out;
 }
 
-unsigned read_type(const wire::XmlElement& type) {
+unsigned read_type(const wire::XmlElement& type, bool& subscribed) {
   bool folder = false, calendar = false, book = false, other = false;
+  subscribed = false;
   for (const auto& child : type.children) {
     if (child.is(kDav, "collection")) {
       folder = true;
@@ -73,10 +78,14 @@ unsigned read_type(const wire::XmlElement& type) {
       calendar = true;
     } else if (child.is(kCarddav, "addressbook")) {
       book = true;
+    } else if (child.is(kServer, "subscribed")) {
+      subscribed = true;
     } else {
       other = true;
     }
   }
+  if (subscribed && book) return kNothing;
+  calendar = calendar || subscribed;
   if (!folder || other || calendar == book) return kNothing;
   return calendar ? kCalendar : kBook;
 }
@@ -103,7 +112,7 @@ class Reader {
  private:
   Verdict judge(const wire::XmlElement& element, bool is_set) {
     if (making_ && is_set && element.is(kDav, "resourcetype")) {
-      update_.type = read_type(element);
+      update_.type = read_type(element, update_.subscribed);
       const bool fits = *update_.type == kind_;
       return fits ? Verdict{} : Verdict{403, "<D:valid-resourcetype/>"};
     }
@@ -210,6 +219,46 @@ void Update::fail_last(int status, std::string_view condition) {
   named.back().status = status;
   named.back().condition = condition;
   let_others_fall(*this);
+}
+
+void Update::fail_one(std::string_view ns, std::string_view name, int status, std::string_view condition) {
+  fails = true;
+  let_others_fall(*this);
+  for (auto& one : named) {
+    if (one.name != name || one.ns != ns) continue;
+    one.status = status;
+    one.condition = condition;
+  }
+}
+
+namespace {
+
+const collections::PropertyChange* last_of(const Update& update, std::string_view ns, std::string_view name) {
+  const collections::PropertyChange* found = nullptr;
+  for (const auto& change : update.changes)
+    if (change.name == name && change.ns == ns) found = &change;
+  return found;
+}
+
+}  // namespace
+
+std::optional<std::string> Update::source() const {
+  const auto* change = last_of(*this, kServer, "source");
+  if (change == nullptr || !change->value) return std::nullopt;
+  const auto element = wire::parse_xml(*change->value);
+  const auto* href = element.child(kDav, "href");
+  return href == nullptr ? std::string() : std::string(href->trimmed());
+}
+
+std::optional<std::int32_t> Update::refresh_seconds() const {
+  const auto* change = last_of(*this, kApple, "refreshrate");
+  if (change == nullptr || !change->value) return std::nullopt;
+  const auto length = wire::parse_ical_duration(wire::parse_xml(*change->value).trimmed());
+  if (!length) return std::nullopt;
+  using Subscriptions = calendars::Subscriptions;
+  return static_cast<std::int32_t>(
+      std::clamp<std::int64_t>(length->days * wire::kDaySeconds + length->seconds, Subscriptions::kRefreshMin,
+                               Subscriptions::kRefreshMax));
 }
 
 void Update::write(wire::Multistatus& out) const {

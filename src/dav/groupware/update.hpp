@@ -23,12 +23,18 @@ struct Update {
   /// One that was found wanting later; the others fall with it.
   void fail(std::string_view name, int status, std::string_view condition);
   void fail_last(int status, std::string_view condition);
+  /// One of `named`; the others fall with it.
+  void fail_one(std::string_view ns, std::string_view name, int status, std::string_view condition);
+  /// What is set of a subscription: its address, and how often it is asked.
+  std::optional<std::string> source() const;
+  std::optional<std::int32_t> refresh_seconds() const;
   /// The propstats, one a status and condition.
   void write(wire::Multistatus& out) const;
 
   // What only the making of a collection may say.
   std::optional<std::int16_t> components;
   std::optional<unsigned> type;  // kCalendar, kBook; kNothing: what we do not make
+  bool subscribed = false;       // a calendar that is kept like an address
 };
 
 /// @param kind  of what is changed. @throws Error invalid `bad_propertyupdate`

@@ -57,7 +57,9 @@ TEST_F(GroupwareDiscovery, OptionsTellsWhatIsOfferedAndNoMore) {
   for (const auto& path : {"/dav/principals/users/" + alice.name + "/", home, cal, book}) {
     EXPECT_EQ(send("OPTIONS", path), 200);
     EXPECT_EQ(last.header("dav"),
-              "1, 3, extended-mkcol, access-control, calendar-access, addressbook, calendar-auto-schedule")
+              "1, 3, extended-mkcol, access-control, calendar-access, addressbook, calendarserver-sharing, "
+              "resource-sharing, calendarserver-home-sync, calendarserver-principal-property-search, "
+              "calendarserver-principal-search, calendarserver-subscribed, calendar-auto-schedule")
         << path;
     EXPECT_NE(last.header("allow").find("PROPFIND"), std::string::npos);
   }

@@ -495,7 +495,7 @@ TEST_F(Scheduling, TheOutboxRefusesWhatIsNoQuestion) {
   std::string many;
   for (int i = 0; i < 31; ++i) many += " / ATTENDEE:mailto:a" + std::to_string(i) + "@example.org";
   EXPECT_EQ(ask(busy_request(mail(alice), many), type), "403 C:max-attendees-per-instance");
-  EXPECT_EQ(send("POST", cal, type, busy_request(mail(alice), who)), 405);
+  EXPECT_EQ(send("POST", cal, type, busy_request(mail(alice), who)), 400);
   EXPECT_EQ(send(bobs, "POST", outbox, type, busy_request(mail(alice), who)), 404);
 }
 
