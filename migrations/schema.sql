@@ -16,7 +16,7 @@ CREATE FUNCTION public.batch_change(p_op integer, p_items bigint[], p_names text
     LANGUAGE plpgsql
     AS $$
 #variable_conflict use_column
-declare g record; c record; n record; ids bigint[] := p_items; wanted text; i integer;
+declare g record; c record; n record; ids bigint[] := p_items; wanted text; broken text; i integer; tries integer;
 begin
   -- All drives in the order of their ids, before any row of them.
   perform pg_advisory_xact_lock(1, x.drive_id) from (
@@ -29,10 +29,15 @@ begin
   end if;
   if cardinality(ids) > p_items_max then
     raise exception using errcode = 'WU422', message = 'too_many_items'; end if;
+  perform set_config('welkin.held_back', '{"d": {}, "u": {}, "f": {}}', true);
   for i in 1 .. cardinality(ids) loop
-    item := ids[i]; verdict := 'ok'; made := item; folders_made := 0; files_made := 0;
+    tries := 0;
+    <<again>> loop
+    item := ids[i]; verdict := 'ok'; made := item; folders_made := 0; files_made := 0; tries := tries + 1;
     begin
       select x.name, x.parent_id, x.kind into n from nodes x where x.id = item;
+      -- What reads the sums below a folder finds them whole.
+      if n.kind = 2 and held_back() -> 'f' ? item::text then perform settle_held_back(); end if;
       wanted := n.name; kind := coalesce(n.kind, 1);
       if p_op in (1, 2) and p_conflict = 2 and not (p_op = 1 and n.parent_id = p_to) then
         wanted := free_name(p_to, n.name, n.kind = 2);
@@ -62,22 +67,37 @@ begin
         made := c.node_id;
       end if;
     exception
-      when unique_violation then verdict := 'WC409 exists'; made := 0;
+      when unique_violation then
+        get stacked diagnostics broken = constraint_name;
+        if broken = 'changes_pkey' and tries = 1 then  -- the batch has changed this node before: that needs another number
+          perform set_config('welkin.held_back', jsonb_set(held_back(), '{d}', '{}')::text, true);
+          continue again;
+        end if;
+        verdict := 'WC409 exists'; made := 0;
       when others then
         if sqlstate not like 'W%' then raise; end if;  -- the whole is run again, or fails
         verdict := sqlstate || ' ' || sqlerrm; made := 0;
     end;
+    exit again;
+    end loop;
     return next;
   end loop;
+  perform settle_held_back();
+  perform set_config('welkin.held_back', '', true);
 end $$;
 
 CREATE FUNCTION public.begin_change(p_drive integer, p_grow bigint, p_shape boolean, OUT seq bigint, OUT root_id bigint, OUT trash_id bigint) RETURNS record
     LANGUAGE plpgsql
     AS $$
+declare held jsonb := held_back(); had jsonb := held -> 'd' -> p_drive::text;
 begin
   perform pg_advisory_xact_lock(1, p_drive);
+  if had is not null and p_grow = 0 then
+    seq := had ->> 0; root_id := had ->> 1; trash_id := had ->> 2;
+    return;
+  end if;
   update drives d set seq = d.seq + 1, used_bytes = d.used_bytes + p_grow,
-                      shape = case when p_shape then d.seq + 1 else d.shape end
+                      shape = case when p_shape or held is not null then d.seq + 1 else d.shape end
    where d.id = p_drive and (p_grow <= 0 or d.used_bytes + d.reserved_bytes + p_grow <= d.quota_bytes)
   returning d.seq, d.root_id, d.trash_id into seq, root_id, trash_id;
   if not found then
@@ -85,6 +105,9 @@ begin
       raise exception using errcode = 'WQ507', message = 'quota_exceeded';
     end if;
     raise exception using errcode = 'WN404', message = 'not_found';
+  end if;
+  if held is not null then
+    perform hold_back('d', p_drive::text, jsonb_build_array(seq, root_id, trash_id));
   end if;
 end $$;
 
@@ -114,11 +137,12 @@ begin
 end $$;
 
 CREATE FUNCTION public.bytes_of(p_node bigint) RETURNS bigint
-    LANGUAGE plpgsql STABLE
+    LANGUAGE plpgsql
     AS $$
 begin
   return (select case when n.kind = 1 then n.size
-                      else (select f.bytes_below from folders f where f.node_id = n.id) end
+                      else (select f.bytes_below from folders f where f.node_id = n.id)
+                           + coalesce((held_back() -> 'f' -> n.id::text ->> 0)::bigint, 0) end
             from nodes n where n.id = p_node);
 end $$;
 
@@ -132,7 +156,16 @@ end $$;
 CREATE FUNCTION public.charge_drive(p_drive integer, p_bytes bigint) RETURNS void
     LANGUAGE plpgsql
     AS $$
+declare held jsonb := held_back(); charged bigint;
 begin
+  if held is not null then
+    charged := coalesce((held -> 'u' ->> p_drive::text)::bigint, 0) + p_bytes;
+    if p_bytes > 0 and not exists (select from drives v where v.id = p_drive
+                                      and v.used_bytes + v.reserved_bytes + charged <= v.quota_bytes) then
+      raise exception using errcode = 'WQ507', message = 'quota_exceeded'; end if;
+    perform hold_back('u', p_drive::text, to_jsonb(charged));
+    return;
+  end if;
   update drives set used_bytes = used_bytes + p_bytes
    where id = p_drive and (p_bytes <= 0 or used_bytes + reserved_bytes + p_bytes <= quota_bytes);
   if not found then raise exception using errcode = 'WQ507', message = 'quota_exceeded'; end if;
@@ -767,6 +800,20 @@ begin
       select n.id, b.height + 1
         from below b cross join lateral (select x.id from nodes x where x.parent_id = b.id and x.kind = 2 offset 0) n)
     select max(x.height) from (select height from below limit 5000) x);
+end $$;
+
+CREATE FUNCTION public.held_back() RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+begin
+  return nullif(current_setting('welkin.held_back', true), '')::jsonb;
+end $$;
+
+CREATE FUNCTION public.hold_back(p_kind text, p_key text, p_value jsonb) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+  perform set_config('welkin.held_back', jsonb_set(held_back(), array[p_kind, p_key], p_value)::text, true);
 end $$;
 
 CREATE TABLE public.versions (
@@ -1405,10 +1452,18 @@ end $$;
 CREATE FUNCTION public.raise_chain(p_chain bigint[], p_seq bigint, p_bytes bigint) RETURNS void
     LANGUAGE plpgsql
     AS $$
-declare stamp bigint := now_us();
+declare stamp bigint := now_us(); held jsonb := held_back(); folder text;
 begin
-  update folders set etag_seq = p_seq, changed_at = stamp, bytes_below = bytes_below + p_bytes
-   where node_id = any (p_chain);
+  if held is null then
+    update folders set etag_seq = p_seq, changed_at = stamp, bytes_below = bytes_below + p_bytes
+     where node_id = any (p_chain);
+    return;
+  end if;
+  foreach folder in array p_chain loop
+    held := jsonb_set(held, array['f', folder],
+                      jsonb_build_array(coalesce((held -> 'f' -> folder ->> 0)::bigint, 0) + p_bytes, p_seq));
+  end loop;
+  perform set_config('welkin.held_back', held::text, true);
 end $$;
 
 CREATE FUNCTION public.recount_collection(p_collection bigint) RETURNS void
@@ -1684,6 +1739,20 @@ begin
    where p.collection_id = p_collection and p.user_id is not distinct from p_user_id;
   if cardinality(p_set_names) > 0 and (total.many > p_count_max or total.bytes > 262144) then
     raise exception using errcode = 'WQ507', message = 'too_many_properties'; end if;
+end $$;
+
+CREATE FUNCTION public.settle_held_back() RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare held jsonb := held_back(); stamp bigint := now_us();
+begin
+  update folders f set etag_seq = x.seq, changed_at = stamp, bytes_below = f.bytes_below + x.bytes
+    from (select e.key::bigint id, (e.value ->> 0)::bigint bytes, (e.value ->> 1)::bigint seq
+            from jsonb_each(held -> 'f') e) x
+   where f.node_id = x.id;
+  update drives v set used_bytes = v.used_bytes + x.bytes
+    from (select e.key::integer id, (e.value #>> '{}')::bigint bytes from jsonb_each(held -> 'u') e) x where v.id = x.id;
+  perform set_config('welkin.held_back', jsonb_build_object('d', held -> 'd', 'u', '{}'::jsonb, 'f', '{}'::jsonb)::text, true);
 end $$;
 
 CREATE FUNCTION public.settle_node(p_node bigint) RETURNS boolean

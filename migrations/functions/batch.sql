@@ -10,7 +10,7 @@ create or replace function batch_change(p_op integer, p_items bigint[], p_names 
   returns table (item bigint, kind smallint, verdict text, made bigint, folders_made bigint, files_made bigint)
   language plpgsql as $$
 #variable_conflict use_column
-declare g record; c record; n record; ids bigint[] := p_items; wanted text; i integer;
+declare g record; c record; n record; ids bigint[] := p_items; wanted text; broken text; i integer; tries integer;
 begin
   -- All drives in the order of their ids, before any row of them.
   perform pg_advisory_xact_lock(1, x.drive_id) from (
@@ -23,10 +23,15 @@ begin
   end if;
   if cardinality(ids) > p_items_max then
     raise exception using errcode = 'WU422', message = 'too_many_items'; end if;
+  perform set_config('welkin.held_back', '{"d": {}, "u": {}, "f": {}}', true);
   for i in 1 .. cardinality(ids) loop
-    item := ids[i]; verdict := 'ok'; made := item; folders_made := 0; files_made := 0;
+    tries := 0;
+    <<again>> loop
+    item := ids[i]; verdict := 'ok'; made := item; folders_made := 0; files_made := 0; tries := tries + 1;
     begin
       select x.name, x.parent_id, x.kind into n from nodes x where x.id = item;
+      -- What reads the sums below a folder finds them whole.
+      if n.kind = 2 and held_back() -> 'f' ? item::text then perform settle_held_back(); end if;
       wanted := n.name; kind := coalesce(n.kind, 1);
       if p_op in (1, 2) and p_conflict = 2 and not (p_op = 1 and n.parent_id = p_to) then
         wanted := free_name(p_to, n.name, n.kind = 2);
@@ -56,11 +61,21 @@ begin
         made := c.node_id;
       end if;
     exception
-      when unique_violation then verdict := 'WC409 exists'; made := 0;
+      when unique_violation then
+        get stacked diagnostics broken = constraint_name;
+        if broken = 'changes_pkey' and tries = 1 then  -- the batch has changed this node before: that needs another number
+          perform set_config('welkin.held_back', jsonb_set(held_back(), '{d}', '{}')::text, true);
+          continue again;
+        end if;
+        verdict := 'WC409 exists'; made := 0;
       when others then
         if sqlstate not like 'W%' then raise; end if;  -- the whole is run again, or fails
         verdict := sqlstate || ' ' || sqlerrm; made := 0;
     end;
+    exit again;
+    end loop;
     return next;
   end loop;
+  perform settle_held_back();
+  perform set_config('welkin.held_back', '', true);
 end $$;

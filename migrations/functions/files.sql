@@ -9,14 +9,45 @@ create or replace function etag_text(p_drive integer, p_seq bigint, p_node bigin
   select lpad(to_hex(p_drive), 8, '0') || lpad(to_hex(p_seq), 16, '0')
       || lpad(to_hex(p_node), greatest(8, length(to_hex(p_node))), '0') $$;
 
+-- What batch_change holds back until its end, null outside of it: a row that is updated with every one of 10,000 items
+-- leaves as many dead versions, which nobody may clear away before the end and every later look passes by.
+--   d  drives: number, root, trash   u  drives: bytes to be charged   f  folders: bytes that come, number
+-- A setting of the transaction, because that goes back with an item that is refused.
+create or replace function held_back() returns jsonb language plpgsql as $$
+begin
+  return nullif(current_setting('welkin.held_back', true), '')::jsonb;
+end $$;
+
+create or replace function hold_back(p_kind text, p_key text, p_value jsonb) returns void language plpgsql as $$
+begin
+  perform set_config('welkin.held_back', jsonb_set(held_back(), array[p_kind, p_key], p_value)::text, true);
+end $$;
+
+create or replace function settle_held_back() returns void language plpgsql as $$
+declare held jsonb := held_back(); stamp bigint := now_us();
+begin
+  update folders f set etag_seq = x.seq, changed_at = stamp, bytes_below = f.bytes_below + x.bytes
+    from (select e.key::bigint id, (e.value ->> 0)::bigint bytes, (e.value ->> 1)::bigint seq
+            from jsonb_each(held -> 'f') e) x
+   where f.node_id = x.id;
+  update drives v set used_bytes = v.used_bytes + x.bytes
+    from (select e.key::integer id, (e.value #>> '{}')::bigint bytes from jsonb_each(held -> 'u') e) x where v.id = x.id;
+  perform set_config('welkin.held_back', jsonb_build_object('d', held -> 'd', 'u', '{}'::jsonb, 'f', '{}'::jsonb)::text, true);
+end $$;
+
 -- Takes the drive's next number; every writer of a drive calls this first. The advisory lock is a fair queue before the
--- row. p_grow is charged against the quota in the same statement, so that no burst can pass it.
+-- row. p_grow is charged against the quota in the same statement, so that no burst can pass it. A batch is one change.
 create or replace function begin_change(p_drive integer, p_grow bigint, p_shape boolean,
     out seq bigint, out root_id bigint, out trash_id bigint) language plpgsql as $$
+declare held jsonb := held_back(); had jsonb := held -> 'd' -> p_drive::text;
 begin
   perform pg_advisory_xact_lock(1, p_drive);
+  if had is not null and p_grow = 0 then
+    seq := had ->> 0; root_id := had ->> 1; trash_id := had ->> 2;
+    return;
+  end if;
   update drives d set seq = d.seq + 1, used_bytes = d.used_bytes + p_grow,
-                      shape = case when p_shape then d.seq + 1 else d.shape end
+                      shape = case when p_shape or held is not null then d.seq + 1 else d.shape end
    where d.id = p_drive and (p_grow <= 0 or d.used_bytes + d.reserved_bytes + p_grow <= d.quota_bytes)
   returning d.seq, d.root_id, d.trash_id into seq, root_id, trash_id;
   if not found then
@@ -24,6 +55,9 @@ begin
       raise exception using errcode = 'WQ507', message = 'quota_exceeded';
     end if;
     raise exception using errcode = 'WN404', message = 'not_found';
+  end if;
+  if held is not null then
+    perform hold_back('d', p_drive::text, jsonb_build_array(seq, root_id, trash_id));
   end if;
 end $$;
 
@@ -61,10 +95,18 @@ begin
 end $$;
 
 create or replace function raise_chain(p_chain bigint[], p_seq bigint, p_bytes bigint) returns void language plpgsql as $$
-declare stamp bigint := now_us();
+declare stamp bigint := now_us(); held jsonb := held_back(); folder text;
 begin
-  update folders set etag_seq = p_seq, changed_at = stamp, bytes_below = bytes_below + p_bytes
-   where node_id = any (p_chain);
+  if held is null then
+    update folders set etag_seq = p_seq, changed_at = stamp, bytes_below = bytes_below + p_bytes
+     where node_id = any (p_chain);
+    return;
+  end if;
+  foreach folder in array p_chain loop
+    held := jsonb_set(held, array['f', folder],
+                      jsonb_build_array(coalesce((held -> 'f' -> folder ->> 0)::bigint, 0) + p_bytes, p_seq));
+  end loop;
+  perform set_config('welkin.held_back', held::text, true);
 end $$;
 
 -- Group commit: bodies of one caller for one drive, one number, each ancestor raised once. Targets are distinct. Each

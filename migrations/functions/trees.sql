@@ -62,16 +62,26 @@ end $$;
 
 -- Charges bytes to a drive whose lock is held.
 create or replace function charge_drive(p_drive integer, p_bytes bigint) returns void language plpgsql as $$
+declare held jsonb := held_back(); charged bigint;
 begin
+  if held is not null then
+    charged := coalesce((held -> 'u' ->> p_drive::text)::bigint, 0) + p_bytes;
+    if p_bytes > 0 and not exists (select from drives v where v.id = p_drive
+                                      and v.used_bytes + v.reserved_bytes + charged <= v.quota_bytes) then
+      raise exception using errcode = 'WQ507', message = 'quota_exceeded'; end if;
+    perform hold_back('u', p_drive::text, to_jsonb(charged));
+    return;
+  end if;
   update drives set used_bytes = used_bytes + p_bytes
    where id = p_drive and (p_bytes <= 0 or used_bytes + reserved_bytes + p_bytes <= quota_bytes);
   if not found then raise exception using errcode = 'WQ507', message = 'quota_exceeded'; end if;
 end $$;
 
-create or replace function bytes_of(p_node bigint) returns bigint language plpgsql stable as $$
+create or replace function bytes_of(p_node bigint) returns bigint language plpgsql volatile as $$
 begin
   return (select case when n.kind = 1 then n.size
-                      else (select f.bytes_below from folders f where f.node_id = n.id) end
+                      else (select f.bytes_below from folders f where f.node_id = n.id)
+                           + coalesce((held_back() -> 'f' -> n.id::text ->> 0)::bigint, 0) end
             from nodes n where n.id = p_node);
 end $$;
 

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "files/room.hpp"
+#include "welkin/files/changes.hpp"
 #include "welkin/files/trash.hpp"
 
 namespace welkin::files {
@@ -226,6 +227,58 @@ TEST_F(BatchChanges, ManyItemsAreAnsweredInOrder) {
   }
   const auto refused = change(alice, all);
   EXPECT_TRUE(refused.empty());
+  expect_sound();
+}
+
+// One number of the drive for all of it, however followers of the log cut it into pages; sums are written
+// once, at the end, and are right even where an item's own were changed by those before it.
+TEST_F(BatchChanges, ABatchIsOneChange) {
+  std::vector<NodeId> items;
+  for (int i = 0; i < 7; ++i) items.push_back(file(from, std::to_string(i)));
+  const auto inner = room.folder(alice, from, "inner");
+  items.push_back(file(inner, "x", "1234567"));
+  items.push_back(inner);
+  items.push_back(from);
+  const auto seq = [&] { return room.number("select max(seq) from drives"); };
+  const auto token = run(room.files->change_log().token(alice, to));
+  auto before = seq();
+  EXPECT_EQ(words(change(alice, batch(Op::move, items, to))), "ok ok ok ok ok ok ok ok ok ok");
+  EXPECT_EQ(seq(), before + 1);
+  expect_sound();
+  std::set<std::string> seen;
+  auto at = token;
+  for (int page = 0; page < 20; ++page) {
+    const auto changes = run(room.files->change_log().since(alice, to, at, ChangeLog::Depth::one, 3));
+    for (const auto& item : changes.items) seen.insert(item.path);
+    at = changes.token;
+    if (!changes.truncated) break;
+  }
+  EXPECT_EQ(seen, (std::set<std::string>{"0", "1", "2", "3", "4", "5", "6", "x", "inner", "from"}));
+
+  before = seq();
+  EXPECT_EQ(words(change(alice, batch(Op::trash, items))), "ok ok ok ok ok ok ok ok ok ok");
+  EXPECT_EQ(seq(), before + 1);
+  expect_sound();
+  EXPECT_EQ(words(change(alice, batch(Op::restore, items))), "ok ok ok ok ok ok ok ok ok ok");
+  expect_sound();
+  // An item that comes twice has two changes, which need two numbers.
+  before = seq();
+  EXPECT_EQ(words(change(alice, batch(Op::move, {items[0], items[1], items[0]}, from))), "ok ok ok");
+  EXPECT_EQ(seq(), before + 2);
+  expect_sound();
+}
+
+TEST_F(BatchChanges, TheQuotaCountsWhatTheBatchHasCopied) {
+  const auto carol = room.user("carol", 5'000);
+  const auto home = room.root(carol), target = room.folder(carol, home, "target");
+  std::vector<NodeId> items;
+  for (int i = 0; i < 4; ++i)
+    items.push_back(room.put(carol, home, std::to_string(i), std::string(1'000, 'x')).node.id);
+  EXPECT_EQ(words(change(carol, batch(Op::copy, items, target))),
+            "ok quota_not_exceeded quota_not_exceeded quota_not_exceeded");
+  EXPECT_EQ(
+      room.number("select max(used_bytes) from drives where owner_id = " + std::to_string(carol.user.value)),
+      5'000);
   expect_sound();
 }
 
