@@ -63,8 +63,6 @@ constexpr db::Stmt kRefresh{
     " where l.token = $7 and l.expires_at > now() and l.owner_id = any ($2) and g.live and g.rights & 12 <> 0"
     "   and (l.node_id = $1 or l.depth_infinity and l.node_id = any (g.chain))"};
 constexpr db::Stmt kDelete{"files.delete_lock", "delete from locks where token = $1"};
-constexpr db::Stmt kCommitWithoutWaiting{"files.commit_without_waiting",
-                                         "select set_config('synchronous_commit', 'off', true)"};
 constexpr db::Stmt kMarkBorn{"files.mark_born",
                              "insert into born_by_lock (node_id, etag_seq) values ($1, $2)"};
 constexpr db::Stmt kExpire{
@@ -170,8 +168,6 @@ bool refresh_lock(db::Tx& tx, const Caller& caller, NodeId node, const db::Uuid&
 }
 
 void delete_lock(db::Tx& tx, const db::Uuid& token) { tx.exec(kDelete, token); }
-
-void commit_without_waiting(db::Tx& tx) { tx.exec(kCommitWithoutWaiting); }
 
 void mark_born(db::Tx& tx, NodeId node, std::int64_t seq) { tx.exec(kMarkBorn, node, seq); }
 

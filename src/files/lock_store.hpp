@@ -29,10 +29,6 @@ std::vector<Lock> insert_lock(db::Tx& tx, const Caller& caller, NodeId node, std
 bool refresh_lock(db::Tx& tx, const Caller& caller, NodeId node, const db::Uuid& token,
                   std::optional<std::uint32_t> seconds);
 void delete_lock(db::Tx& tx, const db::Uuid& token);
-/// For changes of locks alone: answered before they are on disk, which they are within a second. What the
-/// power takes with it is a lock, never a file: its owner's next write names a token that is not there, and
-/// is refused (RFC 4918 §6.6 bids clients be ready for that).
-void commit_without_waiting(db::Tx& tx);
 /// Remembers that `node` was made by a lock, with the change that made it.
 void mark_born(db::Tx& tx, NodeId node, std::int64_t seq);
 

@@ -68,7 +68,6 @@ Task<bool> Locks::any_in_drive_of(NodeId node) {
 Task<LockResult> Locks::lock(Caller caller, NodeId node, LockRequest request) {
   const auto token = new_lock_token();
   co_return co_await room_->db.write([&](db::Tx& tx) {
-    store::commit_without_waiting(tx);
     LockResult result;
     result.conflicts = store::insert_lock(tx, caller, node, rights::kUpdate, token, request);
     if (result.conflicts.empty()) result.lock = require_token(tx, caller, node, token);
@@ -125,7 +124,6 @@ Task<LockResult> Locks::lock_new(Caller caller, NodeId parent, std::string name,
 
 Task<Lock> Locks::refresh(Caller caller, NodeId node, db::Uuid token, std::optional<std::uint32_t> seconds) {
   co_return co_await room_->db.write([&](db::Tx& tx) {
-    store::commit_without_waiting(tx);
     store::require(tx, caller, node);
     if (!store::refresh_lock(tx, caller, node, token, seconds)) {
       throw Error(Errc::precondition_failed, "lock_token_matches_request_uri",
@@ -137,7 +135,6 @@ Task<Lock> Locks::refresh(Caller caller, NodeId node, db::Uuid token, std::optio
 
 Task<> Locks::unlock(Caller caller, NodeId node, db::Uuid token, bool may_break) {
   co_await room_->db.write([&](db::Tx& tx) {
-    store::commit_without_waiting(tx);
     const auto found = store::require(tx, caller, node);
     const auto lock = find_token(store::covering_locks(tx, caller, node), token);
     if (!lock) {
