@@ -22,7 +22,7 @@ from server import Welkin  # noqa: E402
 FULL = bool(os.environ.get("WELKIN_TEST_FULL"))
 CYCLES = 200 if FULL else 10
 SEED = int(os.environ.get("WELKIN_TEST_SEED", "20261130"))
-IMAGE_BYTES = 700 << 20
+IMAGE_BYTES = (2400 if FULL else 700) << 20  # what 200 cuts leave fits
 
 
 @unittest.skipUnless(disks.may_loop(), "an image cannot be mounted as a disk here")
@@ -31,7 +31,7 @@ class PowerCut(unittest.TestCase):
         self.welkin = Welkin(server.released())
         self.addCleanup(self.welkin.close)
         parent = self.welkin.parent
-        self.memory = disks.Mount(parent + "/memory", "tmpfs", "size=1900m")
+        self.memory = disks.Mount(parent + "/memory", "tmpfs", f"size={(2 * IMAGE_BYTES >> 20) + 500}m")  # the image and a copy of it
         self.addCleanup(self.memory.umount)
         self.image = parent + "/memory/disk"
         disks.make_image(self.image, IMAGE_BYTES)
