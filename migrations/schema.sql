@@ -2211,6 +2211,11 @@ CREATE TABLE public.content_gc (
     since timestamp with time zone DEFAULT now() NOT NULL
 );
 
+CREATE TABLE public.content_text (
+    content_id bigint NOT NULL,
+    words tsvector NOT NULL
+);
+
 CREATE TABLE public.contents (
     id bigint NOT NULL,
     size bigint NOT NULL,
@@ -2669,6 +2674,9 @@ ALTER TABLE ONLY public.content_chunks
 ALTER TABLE ONLY public.content_gc
     ADD CONSTRAINT content_gc_pkey PRIMARY KEY (content_id);
 
+ALTER TABLE ONLY public.content_text
+    ADD CONSTRAINT content_text_pkey PRIMARY KEY (content_id);
+
 ALTER TABLE ONLY public.contents
     ADD CONSTRAINT contents_pkey PRIMARY KEY (id);
 
@@ -2854,6 +2862,8 @@ CREATE INDEX content_chunks_by_chunk ON public.content_chunks USING btree (chunk
 
 CREATE INDEX content_gc_due ON public.content_gc USING btree (since);
 
+CREATE INDEX content_text_words ON public.content_text USING gin (words);
+
 CREATE INDEX drive_members_by_group ON public.drive_members USING btree (group_id);
 
 CREATE INDEX drive_members_by_subject ON public.drive_members USING btree (subject_id) INCLUDE (drive_id, rights);
@@ -3019,6 +3029,9 @@ ALTER TABLE ONLY public.content_chunks
 
 ALTER TABLE ONLY public.content_chunks
     ADD CONSTRAINT content_chunks_content_id_fkey FOREIGN KEY (content_id) REFERENCES public.contents(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.content_text
+    ADD CONSTRAINT content_text_content_id_fkey FOREIGN KEY (content_id) REFERENCES public.contents(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.drive_members
     ADD CONSTRAINT drive_members_drive_id_fkey FOREIGN KEY (drive_id) REFERENCES public.drives(id) ON DELETE CASCADE;

@@ -8,7 +8,7 @@
 
 #include "welkin/core/task.hpp"
 
-namespace welkin::app {
+namespace welkin {
 
 /// Runs one coroutine to its end on the calling thread, for commands. Exceptions travel.
 template <class T>
@@ -37,4 +37,4 @@ T run_task(Task<T> task) {
   }
 }
 
-}  // namespace welkin::app
+}  // namespace welkin
