@@ -38,6 +38,9 @@ const char* const kFoundColumns = WELKIN_FOUND;
 const char* const kFoundJoins = WELKIN_GATE;
 
 const db::Stmt kFind{"files.find", WELKIN_FIND " from nodes n" WELKIN_GATE " where n.id = $1"};
+const db::Stmt kOpen{"files.open", WELKIN_FIND
+                     ", v.* from nodes n" WELKIN_GATE
+                     " left join lateral content_view(n.content_id, $7, $8, $9) v on true where n.id = $1"};
 
 // One step a name. Mounts are looked up by the same step, so that no verb knows of shares. The deepest $9
 // steps that are there come back, each with its depth; $1 is where paths start, null at the root of the drive
