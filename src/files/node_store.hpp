@@ -65,7 +65,6 @@ DriveUse drive_use(db::Tx& tx, DriveId drive);
 extern const char* const kNodeColumns;
 extern const char* const kNodeJoins;
 inline constexpr int kNodeColumnCount = 20;
-inline constexpr int kFoundColumnCount = kNodeColumnCount + 6;
 Node node_of(const db::Row& row);
 /// Whether node `n` is a favourite of the caller; $2 his subjects.
 extern const char* const kFavoriteColumn;

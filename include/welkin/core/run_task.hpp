@@ -1,7 +1,4 @@
 #pragma once
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/executor_work_guard.hpp>
-#include <exception>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -10,29 +7,22 @@
 
 namespace welkin {
 
-/// Runs one coroutine to its end on the calling thread, for commands. Exceptions travel.
+void run_task_to_end(Task<> task);
+
+template <class T>
+Task<> keep_result(Task<T> task, std::optional<T>& out) {
+  out.emplace(co_await std::move(task));
+}
+
+/// Runs one coroutine to its end on the calling thread, which is none of the server's: for commands and for
+/// threads of pools. Exceptions travel.
 template <class T>
 T run_task(Task<T> task) {
-  boost::asio::io_context io(1);
-  // The coroutine waits for threads of pools, which the context does not know of.
-  auto keep = boost::asio::make_work_guard(io);
-  std::exception_ptr failure;
   if constexpr (std::is_void_v<T>) {
-    boost::asio::co_spawn(io, std::move(task), [&](std::exception_ptr e) {
-      failure = std::move(e);
-      keep.reset();
-    });
-    io.run();
-    if (failure) std::rethrow_exception(failure);
+    run_task_to_end(std::move(task));
   } else {
     std::optional<T> out;
-    boost::asio::co_spawn(io, std::move(task), [&](std::exception_ptr e, T value) {
-      failure = std::move(e);
-      if (!failure) out.emplace(std::move(value));
-      keep.reset();
-    });
-    io.run();
-    if (failure) std::rethrow_exception(failure);
+    run_task_to_end(keep_result(std::move(task), out));
     return std::move(*out);
   }
 }
