@@ -2227,6 +2227,11 @@ CREATE TABLE public.content_gc (
     since timestamp with time zone DEFAULT now() NOT NULL
 );
 
+CREATE TABLE public.content_text (
+    content_id bigint NOT NULL,
+    words tsvector NOT NULL
+);
+
 CREATE TABLE public.contents (
     id bigint NOT NULL,
     size bigint NOT NULL,
@@ -2722,6 +2727,9 @@ ALTER TABLE ONLY public.content_chunks
 ALTER TABLE ONLY public.content_gc
     ADD CONSTRAINT content_gc_pkey PRIMARY KEY (content_id);
 
+ALTER TABLE ONLY public.content_text
+    ADD CONSTRAINT content_text_pkey PRIMARY KEY (content_id);
+
 ALTER TABLE ONLY public.contents
     ADD CONSTRAINT contents_pkey PRIMARY KEY (id);
 
@@ -2919,6 +2927,8 @@ CREATE INDEX content_chunks_by_chunk ON public.content_chunks USING btree (chunk
 
 CREATE INDEX content_gc_due ON public.content_gc USING btree (since);
 
+CREATE INDEX content_text_words ON public.content_text USING gin (words);
+
 CREATE INDEX device_logins_by_expiry ON public.device_logins USING btree (expires_at);
 
 CREATE INDEX device_logins_by_user ON public.device_logins USING btree (user_id) WHERE (user_id IS NOT NULL);
@@ -3092,6 +3102,9 @@ ALTER TABLE ONLY public.content_chunks
 
 ALTER TABLE ONLY public.content_chunks
     ADD CONSTRAINT content_chunks_content_id_fkey FOREIGN KEY (content_id) REFERENCES public.contents(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.content_text
+    ADD CONSTRAINT content_text_content_id_fkey FOREIGN KEY (content_id) REFERENCES public.contents(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.device_logins
     ADD CONSTRAINT device_logins_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;

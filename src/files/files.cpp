@@ -14,8 +14,10 @@
 #include "welkin/files/browse.hpp"
 #include "welkin/files/changes.hpp"
 #include "welkin/files/events.hpp"
+#include "welkin/files/favorites.hpp"
 #include "welkin/files/locks.hpp"
 #include "welkin/files/properties.hpp"
+#include "welkin/files/search.hpp"
 #include "welkin/files/trash.hpp"
 #include "welkin/files/versions.hpp"
 
@@ -54,6 +56,9 @@ struct Files::Impl {
         room(std::make_shared<UploadRoom>(db, store, clock, config.windows_names)),
         locks(room),
         properties(room),
+        favorites(db),
+        recent(db),
+        search(db),
         change_log(db),
         trash_bin(db, config, clock),
         versions(db, store, config),
@@ -67,6 +72,9 @@ struct Files::Impl {
   std::shared_ptr<UploadRoom> room;
   Locks locks;
   Properties properties;
+  Favorites favorites;
+  Recent recent;
+  Search search;
   ChangeLog change_log;
   Trash trash_bin;
   Versions versions;
@@ -88,6 +96,9 @@ Batches& Files::batches() { return impl_->batches; }
 Trash& Files::trash_bin() { return impl_->trash_bin; }
 Versions& Files::versions() { return impl_->versions; }
 Properties& Files::properties() { return impl_->properties; }
+Favorites& Files::favorites() { return impl_->favorites; }
+Recent& Files::recent() { return impl_->recent; }
+Search& Files::search() { return impl_->search; }
 
 void Files::close() {
   impl_->events->close();

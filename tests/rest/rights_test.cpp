@@ -118,6 +118,10 @@ constexpr const char* kEmptiesOwn = "uooooooofno";
 // What others fall back on (the trash, old versions) is the members' to destroy, not who was invited by a
 // grant.
 constexpr const char* kDestroys = "unfffofnfof";
+// What a user marks for himself needs the right to read, and a credential that may write.
+constexpr const char* kMarks = "unooooonfoo";
+constexpr const char* kOwnMarks = "uooooooofoo";
+constexpr const char* kUnmarked = "unnnnnnnnnn";  // taking away what is no mark
 constexpr const char* kDavPatchesRoot = "uooooooofoo";
 // By path, a folder that is hidden is a parent that is missing: 409.
 constexpr const char* kDavCreates = "ucfoooocfof";
@@ -250,6 +254,49 @@ const Row kRows[] = {
      [](const Things& t, Subject) -> Request {
        return {"DELETE", "/api/trash/folders/" + t.folder, "", {}};
      }},
+    {"favorites.list", kOwn, false,
+     [](const Things&, Subject) -> Request { return {"GET", "/api/favorites", "", {}}; }},
+    {"favorites.resources", kOwn, false,
+     [](const Things&, Subject) -> Request { return {"GET", "/api/favorites/resources", "", {}}; }},
+    {"favorites.unset", kUnmarked, true,
+     [](const Things& t, Subject) -> Request { return {"DELETE", "/api/favorites/file/" + t.file, "", {}}; }},
+    {"favorites.set", kMarks, true,
+     [](const Things& t, Subject) -> Request { return {"POST", "/api/favorites/file/" + t.file, "", {}}; }},
+    {"favorites.set_batch", kMarks, true,
+     [](const Things& t, Subject) {
+       return send_json("POST", "/api/favorites/batch",
+                        {{"items",
+                          {{{"item_type", "folder"}, {"item_id", t.folder}},
+                           {{"item_type", "file"}, {"item_id", t.file}}}}});
+     }},
+    {"recent.list", kOwn, false,
+     [](const Things&, Subject) -> Request { return {"GET", "/api/recent", "", {}}; }},
+    {"recent.resources", kOwn, false,
+     [](const Things&, Subject) -> Request { return {"GET", "/api/recent/resources", "", {}}; }},
+    {"recent.remove", kUnmarked, true,
+     [](const Things& t, Subject) -> Request { return {"DELETE", "/api/recent/folder/" + t.folder, "", {}}; }},
+    {"recent.touch", kMarks, true,
+     [](const Things& t, Subject) -> Request { return {"POST", "/api/recent/folder/" + t.folder, "", {}}; }},
+    {"recent.clear", kOwnMarks, false,
+     [](const Things&, Subject) -> Request { return {"DELETE", "/api/recent/clear", "", {}}; }},
+    {"search.find", kReads, true,
+     [](const Things& t, Subject) -> Request {
+       return {"GET", "/api/search?query=inner&folder_id=" + t.folder, "", {}};
+     }},
+    {"search.advanced", kReads, true,
+     [](const Things& t, Subject) {
+       return send_json("POST", "/api/search/advanced", {{"name_contains", "x"}, {"folder_id", t.folder}});
+     }},
+    {"search.resources", kReads, true,
+     [](const Things& t, Subject) -> Request {
+       return {"GET", "/api/search/resources?query=inner&folder_id=" + t.folder, "", {}};
+     }},
+    {"search.suggest", kReads, true,
+     [](const Things& t, Subject) -> Request {
+       return {"GET", "/api/search/suggest?query=inn&folder_id=" + t.folder, "", {}};
+     }},
+    {"search.forget_cache", kOwn, false,
+     [](const Things&, Subject) -> Request { return {"DELETE", "/api/search/cache", "", {}}; }},
     {"batch.files_move", kDeletes, true,
      [](const Things& t, Subject) {
        return send_json("POST", "/api/batch/files/move",
