@@ -62,6 +62,7 @@ void mount(http::Router& router, const Services& services, std::function<Task<st
   mount_sharing(scopes, *kept);
   mount_birthdays(scopes, *kept);
   mount_subscriptions(scopes, *kept);
+  mount_openapi(scopes, router);
   router.set_fallback("/api", [errors, kept](http::Request& rq, http::Reply& rp, const std::string& allowed) {
     return answer_unmatched(errors, rq, rp, allowed);
   });

@@ -30,7 +30,8 @@ TEST_F(Media, AThumbnailIsAPictureWithATagOfTheContent) {
   EXPECT_EQ(thumbnail(target + "icon?v=other").header("cache-control"), "private, no-cache");
   put(root_id, "a.png", png(300, 100));
   EXPECT_EQ(thumbnail(target + "icon", {{"If-None-Match", icon.header("etag")}}).status, 200);
-  EXPECT_EQ(thumbnail(target + "icon?v=" + etag).header("cache-control"), "private, no-cache") << "another content";
+  EXPECT_EQ(thumbnail(target + "icon?v=" + etag).header("cache-control"), "private, no-cache")
+      << "another content";
   expect_error(api.get(target + "huge"), 400, "bad_size");
   auto other = server.as(server.user(server.fresh("bob")));
   expect_error(other.get(target + "icon"), 404, "not_found", "also when it is in the cache");
@@ -89,8 +90,11 @@ TEST_F(Media, WhatIsKnownOfAPictureIsToldOnceItWasRead) {
   const auto file = put(root_id, "a.png", png(3, 3));
   const std::string id = file["id"];
   EXPECT_TRUE(json_of(api.get("/api/files/" + id + "/metadata")).contains("message"));
-  server.sql("insert into content_facts (content_id, width, height, taken_at, make) select content_id, 3, 4, 5000000, "
-             "'Maker' from nodes where name = 'a.png' and parent_id = " + std::to_string(root.value));
+  server.sql(
+      "insert into content_facts (content_id, width, height, taken_at, make) select content_id, 3, 4, "
+      "5000000, "
+      "'Maker' from nodes where name = 'a.png' and parent_id = " +
+      std::to_string(root.value));
   const auto facts = json_of(api.get("/api/files/" + id + "/metadata"));
   EXPECT_EQ(facts["file_id"], id);
   EXPECT_EQ(facts["width"], 3);
