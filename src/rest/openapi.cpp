@@ -76,7 +76,8 @@ std::string shown_path(const std::string& pattern) {
 
 json parameters_of(const Route& route) {
   json out = json::array();
-  for (const auto part : text::split(shown_path(route.pattern), '/'))
+  const auto path = shown_path(route.pattern);
+  for (const auto part : text::split(path, '/'))
     if (part.size() > 2 && part.front() == '{' && part.back() == '}')
       out.push_back(parameter(std::string(part.substr(1, part.size() - 2)), "path"));
   for (const auto& query : queries())
