@@ -331,6 +331,22 @@ begin
   if charged = 0 then raise exception using errcode = 'WQ507', message = 'quota_exceeded'; end if;
 end $$;
 
+CREATE FUNCTION public.content_view(p_content bigint, p_from bigint, p_to bigint, p_limit bigint) RETURNS TABLE(size bigint, crc32 integer, sha256 bytea, n_chunks integer, body bytea, offs bigint[], ids bigint[], sizes integer[], hashes bytea, seen_us bigint[])
+    LANGUAGE sql STABLE
+    AS $$
+  select c.size, c.crc32, c.sha256, c.n_chunks, b.body, p.offs, p.ids, p.sizes, p.hashes, p.seen_us
+    from contents c left join inline_bodies b on b.content_id = c.id
+    cross join lateral (
+      select array_agg(x.off) offs, array_agg(x.id) ids, array_agg(x.size) sizes, string_agg(x.sha256, ''::bytea) hashes,
+             array_agg(x.seen_us) seen_us
+        from (
+          select cc.off, k.id, k.size, k.sha256, coalesce((extract(epoch from k.verified_at) * 1e6)::bigint, 0) seen_us
+            from content_chunks cc join chunks k on k.id = cc.chunk_id
+           where cc.content_id = c.id and c.n_chunks > 0 and cc.off < p_to
+             and cc.off >= coalesce((select max(off) from content_chunks where content_id = c.id and off <= p_from), 0)
+           order by cc.off limit p_limit) x) p
+   where c.id = p_content $$;
+
 CREATE FUNCTION public.copy_node(p_node bigint, p_to bigint, p_name text, p_children boolean, p_replace boolean, p_user bigint, p_subjects bigint[], p_mask integer, p_limit bigint, p_link_node bigint, p_link_rights integer, p_expect smallint, p_etags text[], p_tokens uuid[], p_depth_max integer, p_nodes_max integer, OUT node_id bigint, OUT created boolean, OUT folders_made bigint, OUT files_made bigint) RETURNS record
     LANGUAGE plpgsql
     AS $$

@@ -39,8 +39,8 @@ class SwitchedVfs final : public FaultyVfs {
  public:
   SwitchedVfs(std::unique_ptr<Vfs> inner, std::shared_ptr<Ways> ways)
       : FaultyVfs(std::move(inner), std::make_shared<VfsFaults>()), ways_(std::move(ways)) {}
-  File open_cached(Area area, const std::string& name, Slice piece) override {
-    return ways_->on_the_loop ? inner().open_cached(area, name, piece) : nullptr;
+  std::optional<Cached> open_cached(Area area, const std::string& name, Slice piece) override {
+    return ways_->on_the_loop ? inner().open_cached(area, name, piece) : std::nullopt;
   }
   void write(VfsFile& file, std::uint64_t at, ByteView bytes) override {
     const std::size_t most = ways_->in_pieces ? kPieceBytes : bytes.size();

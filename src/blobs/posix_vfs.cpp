@@ -150,27 +150,27 @@ std::optional<File> PosixVfs::open(Area area, const std::string& name) {
   return std::make_unique<PosixFile>(fd.release());
 }
 
-File PosixVfs::open_cached(Area area, const std::string& name, Slice piece) {
-  if (!has_openat2_) return nullptr;
+std::optional<Cached> PosixVfs::open_cached(Area area, const std::string& name, Slice piece) {
+  if (!has_openat2_) return std::nullopt;
   int parent = -1;
   {
     Directory& dir = directory(area);
     const std::unique_lock lock(dir.mutex, std::try_to_lock);
     if (lock && dir.fd) parent = dir.fd.get();
   }
-  if (parent < 0) return nullptr;
+  if (parent < 0) return std::nullopt;
   open_how how{};
   how.flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW;
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_CACHED;
   Fd fd(static_cast<int>(::syscall(SYS_openat2, parent, name.c_str(), &how, sizeof how)));
   struct stat s{};
-  if (!fd || ::fstat(fd.get(), &s) != 0 || !S_ISREG(s.st_mode) || piece.length == 0) return nullptr;
+  if (!fd || ::fstat(fd.get(), &s) != 0 || !S_ISREG(s.st_mode) || piece.length == 0) return std::nullopt;
   for (const auto at : {piece.offset, piece.offset + piece.length / 2, piece.offset + piece.length - 1}) {
     char byte;
     const iovec into{&byte, 1};
-    if (::preadv2(fd.get(), &into, 1, static_cast<off_t>(at), RWF_NOWAIT) != 1) return nullptr;
+    if (::preadv2(fd.get(), &into, 1, static_cast<off_t>(at), RWF_NOWAIT) != 1) return std::nullopt;
   }
-  return std::make_unique<PosixFile>(fd.release());
+  return Cached{std::make_unique<PosixFile>(fd.release()), to_stat(s)};
 }
 
 void PosixVfs::write(VfsFile& file, std::uint64_t at, ByteView bytes) {

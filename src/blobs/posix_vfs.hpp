@@ -21,7 +21,7 @@ class PosixVfs final : public Vfs {
 
   File create(Area area, const std::string& name) override;
   std::optional<File> open(Area area, const std::string& name) override;
-  File open_cached(Area area, const std::string& name, Slice piece) override;
+  std::optional<Cached> open_cached(Area area, const std::string& name, Slice piece) override;
   void write(VfsFile& file, std::uint64_t at, ByteView bytes) override;
   std::size_t read(VfsFile& file, std::uint64_t at, std::span<std::byte> out) override;
   void start_writeback(VfsFile& file) override;

@@ -14,6 +14,7 @@
 namespace welkin::blobs {
 namespace {
 
+constexpr int kPageParts = 256;          // of a long list, 40 KB with the page behind it
 constexpr std::size_t kAheadChunks = 4;  // open files of one download, half as many again at worst
 
 metrics::Counter damaged_chunks("welkin_chunks_damaged_total", "reads that met a missing or damaged chunk");
@@ -26,27 +27,40 @@ std::string shown(const ContentView::Part& part) { return chunk_file_name(part.s
 
 }  // namespace
 
-ContentView load_view(db::Tx& tx, ContentId content, Slice slice) {
-  static constexpr db::Stmt kView{"blobs.view", R"(
-    select c.size, c.crc32, c.sha256, c.n_chunks, b.body
-      from contents c left join inline_bodies b on b.content_id = c.id where c.id = $1)"};
-  const auto rows = tx.exec(kView, content);
-  if (rows.empty()) throw Error(Errc::not_found, "not_found", "there is no such content");
-  const auto row = rows[0];
+void add_view(db::Params& params, Slice slice) {
+  constexpr std::uint64_t end_max = std::numeric_limits<std::int64_t>::max();
+  const std::uint64_t from = std::min(slice.offset, end_max);
+  params.add(static_cast<std::int64_t>(from))
+      .add(static_cast<std::int64_t>(from + std::min(slice.length, end_max - from)))
+      .add(static_cast<std::int64_t>(kViewPartsMax));
+}
+
+ContentView view_of(const db::Row& row, int column, ContentId content) {
+  enum { size, crc, sha256, n_chunks, body, offs, ids, sizes, hashes, seen };
+  const auto at = [column](int which) { return column + which; };
+  if (row.is_null(at(size))) throw Error(Errc::not_found, "not_found", "there is no such content");
   ContentView view;
   view.id = content;
-  view.size_bytes = static_cast<std::uint64_t>(row.i64(0));
-  view.crc32 = static_cast<std::uint32_t>(row.i32(1));
-  if (!row.is_null(2)) view.sha256 = to_sha256(row.bytes(2));
-  if (row.i32(3) > 0) {
-    const std::uint64_t end =
-        slice.offset + std::min(slice.length, std::numeric_limits<std::uint64_t>::max() - slice.offset);
-    view.parts = load_parts(tx, content, slice.offset, std::min(end, view.size_bytes), kViewPartsMax);
+  view.size_bytes = static_cast<std::uint64_t>(row.i64(at(size)));
+  view.crc32 = static_cast<std::uint32_t>(row.i32(at(crc)));
+  if (!row.is_null(at(sha256))) view.sha256 = to_sha256(row.bytes(at(sha256)));
+  if (row.i32(at(n_chunks)) > 0) {
+    if (row.is_null(at(offs))) return view;  // none lies in the slice
+    const auto all_offs = row.i64_array(at(offs)), all_ids = row.i64_array(at(ids));
+    const auto all_sizes = row.i64_array(at(sizes)), all_seen = row.i64_array(at(seen));
+    const ByteView all_hashes = row.bytes(at(hashes));
+    view.parts.reserve(all_offs.size());
+    for (std::size_t i = 0; i < all_offs.size(); ++i)
+      view.parts.push_back({.id = ChunkId{all_ids.at(i)},
+                            .sha256 = to_sha256(all_hashes.subspan(i * sizeof(Sha256), sizeof(Sha256))),
+                            .offset = static_cast<std::uint64_t>(all_offs[i]),
+                            .size_bytes = static_cast<std::uint32_t>(all_sizes.at(i)),
+                            .verified_at = all_seen.at(i)});
     return view;
   }
-  if (!row.is_null(4)) {
-    const ByteView body = row.bytes(4);
-    view.inline_body.assign(body.begin(), body.end());
+  if (!row.is_null(at(body))) {
+    const ByteView bytes = row.bytes(at(body));
+    view.inline_body.assign(bytes.begin(), bytes.end());
   }
   if (view.inline_body.size() == view.size_bytes && crc32(0, view.inline_body) == view.crc32) return view;
   damaged_chunks.add();
@@ -54,18 +68,26 @@ ContentView load_view(db::Tx& tx, ContentId content, Slice slice) {
   throw damaged();
 }
 
-std::vector<ContentView::Part> load_parts(db::Tx& tx, ContentId content, std::uint64_t from, std::uint64_t to,
-                                          std::size_t limit) {
-  static constexpr db::Stmt kParts{"blobs.parts", R"(
+ContentView load_view(db::Tx& tx, ContentId content, Slice slice) {
+  static constexpr db::Stmt kView{"blobs.view", "select * from content_view($1, $2, $3, $4)"};
+  db::Params params(content);
+  add_view(params, slice);
+  const auto rows = tx.exec(kView, params);
+  if (rows.empty()) throw Error(Errc::not_found, "not_found", "there is no such content");
+  return view_of(rows[0], 0, content);
+}
+
+namespace {
+
+constexpr db::Stmt kParts{"blobs.parts", R"(
     select p.off, c.id, c.sha256, c.size, c.verified_at
       from content_chunks p join chunks c on c.id = p.chunk_id
-     where p.content_id = $1 and p.off < $3
-       and p.off >= coalesce((select max(off) from content_chunks where content_id = $1 and off <= $2), 0)
+     where p.content_id = $1 and p.off < $2
+       and p.off >= coalesce((select max(off) from content_chunks where content_id = $1 and off <= $3), 0)
      order by p.off limit $4)"};
+
+std::vector<ContentView::Part> parts_of(const db::Rows& rows) {
   std::vector<ContentView::Part> out;
-  if (from >= to) return out;
-  const auto rows = tx.exec(kParts, content, static_cast<std::int64_t>(from), static_cast<std::int64_t>(to),
-                            static_cast<std::int64_t>(limit));
   out.reserve(static_cast<std::size_t>(rows.size()));
   for (const auto row : rows)
     out.push_back({.id = row.id<ChunkId>(1),
@@ -74,6 +96,15 @@ std::vector<ContentView::Part> load_parts(db::Tx& tx, ContentId content, std::ui
                    .size_bytes = static_cast<std::uint32_t>(row.i32(3)),
                    .verified_at = row.opt_timestamp(4).value_or(0)});
   return out;
+}
+
+}  // namespace
+
+std::vector<ContentView::Part> load_parts(db::Tx& tx, ContentId content, std::uint64_t from, std::uint64_t to,
+                                          std::size_t limit) {
+  if (from >= to) return {};
+  return parts_of(tx.exec(kParts, content, static_cast<std::int64_t>(to), static_cast<std::int64_t>(from),
+                          static_cast<std::int64_t>(limit)));
 }
 
 std::optional<SoundChunk> open_sound(Store::Impl& store, const ContentView::Part& part, Slice piece) {
@@ -144,13 +175,27 @@ ChunkReader::ChunkReader(Store::Impl& store, const ContentView& content, Slice s
   while (next_ < parts_.size() && parts_[next_].offset + parts_[next_].size_bytes <= at_) ++next_;
 }
 
+/// Asks for the list behind the parts at hand, so that it is there when they are sent.
+Task<> ChunkReader::list_ahead() {
+  const bool is_whole = !parts_.empty() && parts_.back().offset + parts_.back().size_bytes >= end_;
+  if (rest_ || is_whole || at_ >= end_) co_return;
+  const std::uint64_t from = parts_.empty() ? at_ : parts_.back().offset + parts_.back().size_bytes;
+  const auto after = [content = content_, from, end = end_](const db::Row* last) {
+    return db::Params(content, static_cast<std::int64_t>(end),
+                      last ? last->i64(0) + last->i32(3) : static_cast<std::int64_t>(from));
+  };
+  rest_.emplace(store_.db, kParts, after,
+                db::PageStream::Options{.first_rows = kPageParts, .page_rows = kPageParts});
+  co_await rest_->start();
+}
+
 /// @return false at the end of the slice; afterwards parts_[next_] is the chunk at at_
 Task<bool> ChunkReader::fill() {
   if (at_ >= end_) co_return false;
+  co_await list_ahead();
   if (next_ == parts_.size()) {
-    const std::uint64_t from = at_;
-    parts_ = co_await store_.db.read(
-        [&](db::Tx& tx) { return load_parts(tx, content_, from, end_, kViewPartsMax); });
+    const auto rows = rest_ ? co_await rest_->next() : std::nullopt;
+    parts_ = rows ? parts_of(*rows) : std::vector<ContentView::Part>();
     next_ = 0;
   }
   const bool fits = next_ < parts_.size() && parts_[next_].offset <= at_ &&
@@ -167,17 +212,12 @@ Task<bool> ChunkReader::fill() {
 /// does.
 std::optional<SoundChunk> ChunkReader::open_now() {
   const auto& part = parts_[next_];
-  auto file =
+  auto cached =
       store_.vfs->open_cached(area_of(part.id), chunk_file_name(part.sha256, part.id), within(part, slice_));
-  if (!file) return std::nullopt;
-  try {
-    const Stat stat = store_.vfs->stat(*file);
-    if (stat.size_bytes == part.size_bytes &&
-        store_.verified.is_good(part.id, stat, part.verified_at, store_.now()))
-      return SoundChunk{part, std::move(file)};
-  } catch (const VfsError&) {  // met again, and told, by the thread that looks closer
-  }
-  return std::nullopt;
+  if (!cached || cached->stat.size_bytes != part.size_bytes ||
+      !store_.verified.is_good(part.id, cached->stat, part.verified_at, store_.now()))
+    return std::nullopt;
+  return SoundChunk{part, std::move(cached->file)};
 }
 
 void ChunkReader::look_ahead() {

@@ -1,12 +1,19 @@
 #pragma once
 #include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "blobs/impl.hpp"
 #include "welkin/core/event.hpp"
+#include "welkin/db/page_stream.hpp"
 
 namespace welkin::blobs {
+
+/// The parameters of content_view() behind the content: what of it is asked for.
+void add_view(db::Params& params, Slice slice);
+/// What content_view() gave, in the columns from `column` on. @throws Error not_found
+ContentView view_of(const db::Row& row, int column, ContentId content);
 
 /// The contents row and, when it is in chunks, the first page of those that overlap `slice`.
 /// @throws Error not_found
@@ -54,6 +61,7 @@ class ChunkReader {
     std::exception_ptr failure;
   };
 
+  Task<> list_ahead();
   Task<bool> fill();
   std::optional<SoundChunk> open_now();
   void look_ahead();
@@ -65,9 +73,10 @@ class ChunkReader {
   std::uint64_t at_;  // lies in the next chunk
   const std::uint64_t end_;
   std::vector<ContentView::Part> parts_;
-  std::size_t next_ = 0;          // in parts_
-  std::deque<SoundChunk> ready_;  // parts_[next_] and those behind it
-  std::shared_ptr<Ahead> ahead_;  // those behind ready_
+  std::size_t next_ = 0;                // in parts_
+  std::optional<db::PageStream> rest_;  // the list behind parts_
+  std::deque<SoundChunk> ready_;        // parts_[next_] and those behind it
+  std::shared_ptr<Ahead> ahead_;        // those behind ready_
 };
 
 }  // namespace welkin::blobs

@@ -76,7 +76,7 @@ Sealed Store::joined(UploadId upload, std::span<const PartFacts> parts) {
     body.body = std::vector<PlacedChunk>();
   } else {
     body.body = Bytes();
-    body.sha256 = crypto::sha256({});
+    body.sha256 = crypto::sha256(ByteView());
   }
   return body;
 }
@@ -91,8 +91,22 @@ void Store::abandon(const Sealed& body) {
   if (const auto* chunks = chunks_of(body)) impl_->remove_in_background(*chunks);
 }
 
+namespace {
+
+constexpr Slice kWhole{0, std::numeric_limits<std::uint64_t>::max()};
+
+}  // namespace
+
 ContentView Store::view(db::Tx& tx, ContentId content, std::optional<Slice> slice) {
-  return load_view(tx, content, slice.value_or(Slice{0, std::numeric_limits<std::uint64_t>::max()}));
+  return load_view(tx, content, slice.value_or(kWhole));
+}
+
+void Store::add_view(db::Params& params, std::optional<Slice> slice) {
+  blobs::add_view(params, slice.value_or(kWhole));
+}
+
+ContentView Store::view(const db::Row& row, int column, ContentId content) {
+  return view_of(row, column, content);
 }
 
 Task<> Store::send(const ContentView& content, Slice slice, ByteSink& out) {

@@ -33,6 +33,12 @@ struct PageStream::Impl {
     params.add(std::int64_t{asked});
     ahead = start_fetch(executor, fetch(db, page, std::move(params)));
   }
+
+  /// Two turns of the loop start the fetch and send what it asks. Without them the database would rest until
+  /// the reader waits for something.
+  static Task<> let_go(Executor executor) {
+    for (int turn = 0; turn < 2; ++turn) co_await boost::asio::post(executor, kTurn);
+  }
 };
 
 PageStream::PageStream(Db& db, const Stmt& page, ParamsAfter params_after, Options options)
@@ -41,7 +47,10 @@ PageStream::~PageStream() = default;
 PageStream::PageStream(PageStream&&) noexcept = default;
 
 Task<> PageStream::start() {
-  if (!impl_->ahead && impl_->asked == 0) impl_->ask(co_await boost::asio::this_coro::executor, nullptr);
+  if (impl_->ahead || impl_->asked != 0) co_return;
+  const Executor executor = co_await boost::asio::this_coro::executor;
+  impl_->ask(executor, nullptr);
+  co_await Impl::let_go(executor);
 }
 
 Task<std::optional<Rows>> PageStream::next() {
@@ -57,9 +66,7 @@ Task<std::optional<Rows>> PageStream::next() {
   if (rows.size() >= impl_->asked) {
     const Row last = rows[rows.size() - 1];
     impl_->ask(executor, &last);
-    // Two turns of the loop start the fetch and send what it asks. Without them the database would rest until
-    // the reader has dealt with this page.
-    for (int turn = 0; turn < 2; ++turn) co_await boost::asio::post(executor, kTurn);
+    co_await Impl::let_go(executor);
   } else {
     impl_->ended = true;
   }

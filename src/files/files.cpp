@@ -172,15 +172,14 @@ Task<std::optional<Node>> Files::child(Caller caller, NodeId folder, std::string
 }
 
 Task<Opened> Files::open(Caller caller, NodeId id, std::optional<Slice> slice) {
-  // Contents outlive their last reference by the collector's grace, so node and chunk list need no common
-  // snapshot.
-  co_return co_await impl_->db.read([&](db::Tx& tx) {
-    Opened opened;
-    opened.node = store::require(tx, caller, id).node;
-    if (opened.node.is_folder()) throw Error(Errc::invalid, "is_a_folder", "this is a folder");
-    opened.content = impl_->store.view(tx, opened.node.content, slice);
-    return opened;
-  });
+  auto params = store::find_params(caller, id);
+  blobs::Store::add_view(params, slice);
+  const auto rows = co_await impl_->db.query(store::kOpen, std::move(params));
+  Opened opened;
+  opened.node = store::require_found(caller, rows).node;
+  if (opened.node.is_folder()) throw Error(Errc::invalid, "is_a_folder", "this is a folder");
+  opened.content = blobs::Store::view(rows[0], store::kFoundColumnCount, opened.node.content);
+  co_return opened;
 }
 
 Task<> Files::send(const Opened& opened, Slice slice, ByteSink& out) {

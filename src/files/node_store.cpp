@@ -32,6 +32,9 @@ const char* const kNodeJoins = WELKIN_NODE_JOINS;
 #define WELKIN_GATE " cross join lateral gate(n.id, $2, $3, $4, $5, $6) g" WELKIN_NODE_JOINS
 
 const db::Stmt kFind{"files.find", WELKIN_FIND " from nodes n" WELKIN_GATE " where n.id = $1"};
+const db::Stmt kOpen{"files.open", WELKIN_FIND
+                     ", v.* from nodes n" WELKIN_GATE
+                     " left join lateral content_view(n.content_id, $7, $8, $9) v on true where n.id = $1"};
 
 // One step a name. Mounts are looked up by the same step, so that no verb knows of shares. The deepest $9
 // steps that are there come back, each with its depth; $1 is where paths start, null at the root of the drive
@@ -83,8 +86,6 @@ void read_digests(ByteView both, Node& n) {
   }
   n.sha1.assign(both.begin(), both.end());
 }
-
-constexpr int kFoundColumnCount = kNodeColumnCount + 6;
 
 /// @param chain  from the node up; @param names  from the top down
 std::string path_of(const Caller& caller, const std::vector<std::int64_t>& chain,

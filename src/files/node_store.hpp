@@ -24,6 +24,9 @@ struct Found {
 /// The statement behind `find`, for the pipelined connection: `db.query(kFind, find_params(caller, id))`.
 extern const db::Stmt kFind;
 extern const db::Stmt kFindPath;
+/// kFind with the node's content behind it, from column kFoundColumnCount on (blobs::Store::view); its last
+/// parameters are those of blobs::Store::add_view.
+extern const db::Stmt kOpen;
 db::Params find_params(const Caller& caller, NodeId id);
 /// @throws Error not_found
 Found require_found(const Caller& caller, const db::Rows& rows);
@@ -62,6 +65,7 @@ DriveUse drive_use(db::Tx& tx, DriveId drive);
 extern const char* const kNodeColumns;
 extern const char* const kNodeJoins;
 inline constexpr int kNodeColumnCount = 20;
+inline constexpr int kFoundColumnCount = kNodeColumnCount + 6;
 Node node_of(const db::Row& row);
 
 /// The text clients see: drive, change, node (twin of SQL etag_text).

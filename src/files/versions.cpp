@@ -51,7 +51,7 @@ Task<VersionPage> Versions::list(Caller caller, NodeId file, VersionId before, i
 }
 
 Task<OpenedVersion> Versions::open(Caller caller, NodeId file, VersionId version) {
-  // As in Files::open: contents outlive their last reference by the collector's grace.
+  // Contents outlive their last reference by the collector's grace, so the three need no common snapshot.
   co_return co_await db_.read([&](db::Tx& tx) {
     OpenedVersion opened;
     opened.node = require_changeable(tx, caller, file);

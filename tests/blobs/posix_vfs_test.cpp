@@ -63,19 +63,20 @@ TEST_F(PosixVfsTest, OnlyWhatIsInMemoryIsOpenedWithoutWaiting) {
   fs::create_symlink("name", dir_.path() / "blobs/07/link");
   ASSERT_EQ(::mkfifo((dir_.path() / "blobs/07/fifo").c_str(), 0600), 0);
   vfs_.reset();
-  EXPECT_EQ(vfs().open_cached(kSeven, "name", {0, 1}), nullptr) << "the directory would have to be opened";
+  EXPECT_FALSE(vfs().open_cached(kSeven, "name", {0, 1})) << "the directory would have to be opened";
   EXPECT_EQ(read(kSeven, "name"), text.substr(0, 100));
   for (const Slice piece : {Slice{0, text.size()}, Slice{4096, 1}, Slice{text.size() - 1, 1}}) {
-    const auto file = vfs().open_cached(kSeven, "name", piece);
-    ASSERT_NE(file, nullptr) << piece.offset;
+    const auto cached = vfs().open_cached(kSeven, "name", piece);
+    ASSERT_TRUE(cached) << piece.offset;
+    EXPECT_EQ(cached->stat.size_bytes, text.size());
     std::string got(piece.length, '\0');
-    EXPECT_EQ(vfs().read(*file, piece.offset, std::as_writable_bytes(std::span(got))), piece.length);
+    EXPECT_EQ(vfs().read(*cached->file, piece.offset, std::as_writable_bytes(std::span(got))), piece.length);
     EXPECT_EQ(got, std::string(piece.length, 'x'));
   }
   for (const char* name : {"missing", "link", "fifo", "../07/name", ".."})
-    EXPECT_EQ(vfs().open_cached(kSeven, name, {0, 1}), nullptr) << name;
-  EXPECT_EQ(vfs().open_cached(kSeven, "name", {0, 0}), nullptr);
-  EXPECT_EQ(vfs().open_cached(kSeven, "name", {text.size(), 1}), nullptr) << "beyond the end";
+    EXPECT_FALSE(vfs().open_cached(kSeven, name, {0, 1})) << name;
+  EXPECT_FALSE(vfs().open_cached(kSeven, "name", {0, 0}));
+  EXPECT_FALSE(vfs().open_cached(kSeven, "name", {text.size(), 1})) << "beyond the end";
 }
 
 TEST_F(PosixVfsTest, WhatTheDiskMustBeAskedForIsNotOpenedWithoutWaiting) {
@@ -83,7 +84,7 @@ TEST_F(PosixVfsTest, WhatTheDiskMustBeAskedForIsNotOpenedWithoutWaiting) {
   write("1.part", text);
   vfs().place("1.part", kSeven, "name");
   read(kSeven, "name");
-  ASSERT_NE(vfs().open_cached(kSeven, "name", {0, text.size()}), nullptr);
+  ASSERT_TRUE(vfs().open_cached(kSeven, "name", {0, text.size()}));
   const auto file = vfs().open(kSeven, "name");
   // All of it: part of a large page cannot be dropped.
   ASSERT_EQ(::posix_fadvise((*file)->descriptor(), 0, 0, POSIX_FADV_DONTNEED), 0);
@@ -93,9 +94,9 @@ TEST_F(PosixVfsTest, WhatTheDiskMustBeAskedForIsNotOpenedWithoutWaiting) {
   ASSERT_EQ(::mincore(at, text.size(), pages), 0);
   ::munmap(at, text.size());
   if ((pages[2] & 1) != 0) GTEST_SKIP() << "this file system keeps its files in memory";
-  EXPECT_EQ(vfs().open_cached(kSeven, "name", {0, text.size()}), nullptr);
+  EXPECT_FALSE(vfs().open_cached(kSeven, "name", {0, text.size()}));
   EXPECT_EQ(read(kSeven, "name"), text.substr(0, 100));
-  EXPECT_NE(vfs().open_cached(kSeven, "name", {0, 100}), nullptr) << "now it has been asked";
+  EXPECT_TRUE(vfs().open_cached(kSeven, "name", {0, 100})) << "now it has been asked";
 }
 
 TEST_F(PosixVfsTest, AFileIsWrittenPlacedReadAndRemoved) {

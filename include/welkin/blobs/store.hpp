@@ -63,7 +63,8 @@ class Sink {
   virtual std::uint64_t size_bytes() const = 0;
 };
 
-inline constexpr std::size_t kViewPartsMax = 64;  // about 64 MiB: read while the socket still holds as much to send
+inline constexpr std::size_t kViewPartsMax =
+    64;  // about 64 MiB: read while the socket still holds as much to send
 
 /// How to read a content, loaded in the transaction that checked the right to it.
 struct ContentView {
@@ -137,6 +138,11 @@ class Store {
 
   /// @param slice  loads the chunk list of this part only. @throws Error not_found
   ContentView view(db::Tx& tx, ContentId content, std::optional<Slice> slice = std::nullopt);
+  /// The same out of a statement of another store that joins `content_view(content, $a, $b, $c)`, so that a
+  /// node and its content are one round trip: `add_view` adds $a to $c, `view` reads the columns from
+  /// `column` on.
+  static void add_view(db::Params& params, std::optional<Slice> slice);
+  static ContentView view(const db::Row& row, int column, ContentId content);
   /// Feeds `slice` of the content. Chunks not verified within a day are hashed before the first byte of them
   /// goes out.
   /// @throws Error internal `content_damaged` before or in the middle (then the connection is cut)

@@ -55,10 +55,14 @@ class VfsFile {
 };
 using File = std::unique_ptr<VfsFile>;
 
+struct Cached {
+  File file;
+  Stat stat;
+};
+
 /// Every file call of the chunk store. Two implementations: PosixVfs, and SimVfs (tests/blobs), which loses
-/// power. Synchronous; called on pool threads, but for open_cached and the stat of an open file. Names have
-/// no
-/// '/'. Opens follow no links and stay beneath the root.
+/// power. Synchronous; called on pool threads, but for open_cached. Names have no '/'. Opens follow no links
+/// and stay beneath the root.
 class Vfs {
  public:
   virtual ~Vfs() = default;
@@ -66,8 +70,8 @@ class Vfs {
   virtual std::optional<File> open(Area area, const std::string& name) = 0;  // read only; nullopt: not there
   /// Like open, for a loop that must not wait for a disk: only when the name is in memory, and so are the
   /// first, the middle and the last byte of `piece` (RESOLVE_CACHED of openat2(2), RWF_NOWAIT of preadv2(2)).
-  /// @return null: not so, or not to be known; open tells. Never throws
-  virtual File open_cached(Area, const std::string&, Slice) { return nullptr; }
+  /// @return nullopt: not so, or not to be known; open tells. Never throws
+  virtual std::optional<Cached> open_cached(Area, const std::string&, Slice) { return std::nullopt; }
   virtual void write(VfsFile& file, std::uint64_t at, ByteView bytes) = 0;
   virtual std::size_t read(VfsFile& file, std::uint64_t at, std::span<std::byte> out) = 0;
   virtual void start_writeback(VfsFile& file) = 0;  // a hint, never a durability step
