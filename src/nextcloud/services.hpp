@@ -13,4 +13,7 @@ inline constexpr std::int32_t kFileProtocols = protocols::kNextcloud | protocols
 inline constexpr std::int32_t kGroupwareProtocols =
     protocols::kNextcloud | protocols::kCaldav | protocols::kCarddav;
 
+/// Answers below an address what no route there does: 405 with Allow, to who is known.
+http::Router::Fallback refusing_methods(http::Middleware errors, http::Middleware authenticate);
+
 }  // namespace welkin::nextcloud

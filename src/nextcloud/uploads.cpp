@@ -179,10 +179,6 @@ constexpr Route kRoutes[] = {
     {Method::move, "/{user}/{upload}/{part}", "move", "create", finish},
 };
 
-Task<> refuse_method(http::Request& /*rq*/, http::Reply& /*rp*/) {
-  throw Error(Errc::method_not_allowed, "method_not_allowed", "This address does not take that method");
-}
-
 }  // namespace
 
 void mount_uploads(http::Router& router, const Services& base, const dav::Tree& files) {
@@ -196,12 +192,7 @@ void mount_uploads(http::Router& router, const Services& base, const dav::Tree& 
               http::Access::dav, "upload", route.action},
              [services, verb = route.verb](http::Request& rq, http::Reply& rp) { return verb(services, rq, rp); });
   }
-  router.set_fallback(above, [errors, authenticate](http::Request& rq, http::Reply& rp,
-                                                    const std::string& allowed) -> Task<> {
-    if (!allowed.empty()) rp.set("Allow", allowed);
-    const http::Handler checked = [&](http::Request& q, http::Reply& p) { return authenticate(refuse_method, q, p); };
-    co_await errors(checked, rq, rp);
-  });
+  router.set_fallback(above, refusing_methods(errors, authenticate));
 }
 
 }  // namespace welkin::nextcloud

@@ -13,7 +13,7 @@ const std::string kDesktop =
 
 TEST_F(NextcloudTest, N12_FormOfAListing) {
   ASSERT_EQ(status("MKCOL", files + "/Docs"), 201);
-  ASSERT_EQ(put(files + "/a b+c.txt", "hello"), 201);
+  ASSERT_EQ(put(files + "/a%20b+c.txt", "hello"), 201);
   for (const auto* slash : {"", "/"}) {
     const auto answer = propfind(files + slash, "1", kDesktop);
     ASSERT_EQ(answer.http.status, 207);
