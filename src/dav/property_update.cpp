@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kDav = "DAV:";
 constexpr std::string_view kXml = "http://www.w3.org/XML/1998/namespace";
-constexpr std::string_view kProtected = "<D:cannot-modify-protected-property/>";
+constexpr std::string_view kProtected = "<d:cannot-modify-protected-property/>";
 
 struct Verdict {
   int status = 200;
@@ -138,7 +138,7 @@ bool PropertyUpdate::changes_anything() const {
 }
 
 std::string_view no_room(const Error& refusal) {
-  return std::string_view(refusal.slug()) == "quota_not_exceeded" ? "<D:quota-not-exceeded/>" : "";
+  return std::string_view(refusal.slug()) == "quota_not_exceeded" ? "<d:quota-not-exceeded/>" : "";
 }
 
 void PropertyUpdate::let_others_fall() {
@@ -210,7 +210,7 @@ PropertyUpdate read_mkcol(wire::XmlElement mkcol) {
       std::erase_if(prop.children, [&](const wire::XmlElement& property) {
         if (!property.is(kDav, "resourcetype")) return false;
         const bool plain = property.children.size() == 1 && property.child(kDav, "collection") != nullptr;
-        type = {property.ns, property.name, plain ? 200 : 403, plain ? "" : "<D:valid-resourcetype/>"};
+        type = {property.ns, property.name, plain ? 200 : 403, plain ? "" : "<d:valid-resourcetype/>"};
         return true;
       });
       others = others || !prop.children.empty();

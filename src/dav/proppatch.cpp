@@ -7,7 +7,7 @@ namespace welkin::dav {
 namespace {
 
 /// Where there is no room for them, that is said of the properties.
-Task<> apply(const Services& services, const Caller& caller, NodeId node, PropertyUpdate& update) {
+Task<> apply(const TreeServices& services, const Caller& caller, NodeId node, PropertyUpdate& update) {
   try {
     co_await services.files.properties().patch(caller, node, update.patch);
   } catch (const Error& e) {
