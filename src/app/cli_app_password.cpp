@@ -4,7 +4,7 @@
 
 #include "app/cli.hpp"
 #include "app/command.hpp"
-#include "app/run_task.hpp"
+#include "welkin/core/run_task.hpp"
 #include "welkin/core/text.hpp"
 
 namespace welkin::app {

@@ -4,9 +4,9 @@
 
 #include "app/cli.hpp"
 #include "app/command.hpp"
-#include "app/run_task.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/core/log.hpp"
+#include "welkin/core/run_task.hpp"
 
 namespace welkin::app {
 namespace {

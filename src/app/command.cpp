@@ -9,8 +9,8 @@
 
 #include "app/cli.hpp"
 #include "app/privileges.hpp"
-#include "app/run_task.hpp"
 #include "welkin/core/log.hpp"
+#include "welkin/core/run_task.hpp"
 #include "welkin/core/text.hpp"
 #include "welkin/db/migrate.hpp"
 

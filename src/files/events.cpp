@@ -13,11 +13,11 @@
 #include <pthread.h>
 
 #include "files/event_store.hpp"
-#include "files/waker.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/core/log.hpp"
 #include "welkin/core/metrics.hpp"
 #include "welkin/core/text.hpp"
+#include "welkin/core/waker.hpp"
 
 namespace welkin::files {
 namespace {

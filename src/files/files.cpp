@@ -14,9 +14,11 @@
 #include "welkin/files/browse.hpp"
 #include "welkin/files/changes.hpp"
 #include "welkin/files/events.hpp"
+#include "welkin/files/favorites.hpp"
 #include "welkin/files/locks.hpp"
 #include "welkin/files/part_uploads.hpp"
 #include "welkin/files/properties.hpp"
+#include "welkin/files/search.hpp"
 #include "welkin/files/trash.hpp"
 #include "welkin/files/versions.hpp"
 
@@ -59,6 +61,9 @@ struct Files::Impl {
         locks(room),
         properties(room),
         part_uploads(room),
+        favorites(db),
+        recent(db),
+        search(db),
         change_log(db),
         trash_bin(db, config, clock),
         versions(db, store, config),
@@ -73,6 +78,9 @@ struct Files::Impl {
   Locks locks;
   Properties properties;
   PartUploads part_uploads;
+  Favorites favorites;
+  Recent recent;
+  Search search;
   ChangeLog change_log;
   Trash trash_bin;
   Versions versions;
@@ -95,6 +103,9 @@ Trash& Files::trash_bin() { return impl_->trash_bin; }
 Versions& Files::versions() { return impl_->versions; }
 Properties& Files::properties() { return impl_->properties; }
 PartUploads& Files::part_uploads() { return impl_->part_uploads; }
+Favorites& Files::favorites() { return impl_->favorites; }
+Recent& Files::recent() { return impl_->recent; }
+Search& Files::search() { return impl_->search; }
 
 void Files::close() {
   impl_->events->close();

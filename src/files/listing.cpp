@@ -93,9 +93,9 @@ std::string phase_sql(const Ordering& o, Kind kind, bool reverse, bool after) {
   // The folder's own rights hold for every child; only a child with grants of its own is asked about.
   std::string sql = fmt::format(
       "select {}, case when n.flags & 1 = 1 then (select g.rights from gate(n.id, $2, $3, $4, $5, $6) g) "
-      "end, {} "
+      "end, {}, {} "
       "from nodes n{} where n.parent_id = $1 and n.kind = {}",
-      kNodeColumns, o.key, kNodeJoins, static_cast<int>(kind));
+      kNodeColumns, o.key, kFavoriteColumn, kNodeJoins, static_cast<int>(kind));
   if (after)
     sql += fmt::format(" and ({}, {}) {} ($8::{}, $9::{})", o.key, o.tie, reverse ? "<" : ">",
                        o.key_is_text ? "text collate \"C\"" : "bigint",
@@ -134,11 +134,26 @@ void require_sortable(db::Tx& tx, NodeId folder, Kind kind) {
                             Files::kSortedChildrenMax));
 }
 
-}  // namespace
+constexpr db::Stmt kFavorites{
+    "files.favorites_in",
+    "select v.node_id from favorites v join nodes n on n.id = v.node_id"
+    " where v.user_id = any ($2::bigint[]) and n.parent_id = $1 order by v.node_id limit 10000"};
 
-Page page(db::Tx& tx, const Caller& caller, const Found& folder, const ListQuery& query) {
+/// What is shown of a folder beside what its etag tells: the rights, and the favourites on the page, or of
+/// all pages that follow.
+void add_version(db::Tx& tx, const Caller& caller, const Found& folder, const ListQuery& query, Page& page) {
+  page.version = fmt::format("{}-{:x}", folder.node.etag, folder.node.rights);
+  if (query.version_of_all && !page.next.empty()) {
+    for (const auto row : tx.exec(kFavorites, folder.node.id, caller.subjects))
+      page.version += fmt::format("-{:x}", row.i64(0));
+    return;
+  }
+  for (const auto& node : page.items)
+    if (node.is_favorite) page.version += fmt::format("-{:x}", node.id.value);
+}
+
+Page page_rows(db::Tx& tx, const Caller& caller, const Found& folder, const ListQuery& query) {
   Page out;
-  out.version = fmt::format("{}-{:x}", folder.node.etag, folder.node.rights);
   Mark mark;
   if (!query.after.empty()) mark = read_mark(query).value_or(Mark{});
   const auto limit = static_cast<std::size_t>(query.limit);
@@ -166,10 +181,19 @@ Page page(db::Tx& tx, const Caller& caller, const Found& folder, const ListQuery
       out.items.push_back(node_of(row));
       auto& node = out.items.back();
       node.rights = row.is_null(kOwnRights) ? folder.node.rights : row.i32(kOwnRights);
+      node.is_favorite = row.boolean(kOwnRights + 2);
       mark = {kind, order.key_is_text ? row.str(kOwnRights + 1) : std::to_string(row.i64(kOwnRights + 1)),
               order.key_is_text ? node.name : std::to_string(node.id.value), true};
     }
   }
+  return out;
+}
+
+}  // namespace
+
+Page page(db::Tx& tx, const Caller& caller, const Found& folder, const ListQuery& query) {
+  Page out = page_rows(tx, caller, folder, query);
+  add_version(tx, caller, folder, query, out);
   return out;
 }
 

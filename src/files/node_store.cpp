@@ -24,12 +24,19 @@ namespace welkin::files::store {
 const char* const kNodeColumns = WELKIN_NODE_COLUMNS WELKIN_NODE_MORE;
 const char* const kNodeJoins = WELKIN_NODE_JOINS;
 
-#define WELKIN_FIND                                                                                \
-  "select " WELKIN_NODE_COLUMNS WELKIN_NODE_MORE                                                   \
-  ", g.rights, g.live, g.chain, exists (select from drive_members d where d.drive_id = n.drive_id" \
-  " and d.subject_id = any ($2) and d.rights & 1 = 1), g.names,"                                   \
-  " exists (select from nodes c where c.id = any (g.chain) and c.flags & 1 = 1)"
+// Users and groups share one number space, so a subject that has favourites is the user himself.
+#define WELKIN_FAVORITE "exists (select from favorites v where v.user_id = any ($2) and v.node_id = n.id)"
+#define WELKIN_FOUND                                                                                   \
+  WELKIN_NODE_COLUMNS WELKIN_NODE_MORE                                                                 \
+      ", g.rights, g.live, g.chain, exists (select from drive_members d where d.drive_id = n.drive_id" \
+      " and d.subject_id = any ($2) and d.rights & 1 = 1), g.names,"                                   \
+      " exists (select from nodes c where c.id = any (g.chain) and c.flags & 1 = 1), " WELKIN_FAVORITE
+#define WELKIN_FIND "select " WELKIN_FOUND
 #define WELKIN_GATE " cross join lateral gate(n.id, $2, $3, $4, $5, $6) g" WELKIN_NODE_JOINS
+
+const char* const kFavoriteColumn = WELKIN_FAVORITE;
+const char* const kFoundColumns = WELKIN_FOUND;
+const char* const kFoundJoins = WELKIN_GATE;
 
 const db::Stmt kFind{"files.find", WELKIN_FIND " from nodes n" WELKIN_GATE " where n.id = $1"};
 const db::Stmt kOpen{"files.open", WELKIN_FIND
@@ -108,6 +115,7 @@ Found found_of(const Caller& caller, const db::Row& row) {
   found.chain = row.i64_array(kGate + 2);
   found.from_membership = row.boolean(kGate + 3);
   found.has_grants = row.boolean(kGate + 5);
+  found.node.is_favorite = row.boolean(kGate + 6);
   found.node.path =
       found.from_membership ? path_of(caller, found.chain, row.text_array(kGate + 4)) : std::string();
   return found;
@@ -173,6 +181,10 @@ db::Params find_params(const Caller& caller, NodeId id) {
   db::Params params(id);
   add_gate(params, caller);
   return params;
+}
+
+std::optional<Found> readable(const Caller& caller, const db::Row& row) {
+  return found_with(caller, row, rights::kRead);
 }
 
 Found require_found(const Caller& caller, const db::Rows& rows) {

@@ -65,8 +65,16 @@ DriveUse drive_use(db::Tx& tx, DriveId drive);
 extern const char* const kNodeColumns;
 extern const char* const kNodeJoins;
 inline constexpr int kNodeColumnCount = 20;
-inline constexpr int kFoundColumnCount = kNodeColumnCount + 6;
 Node node_of(const db::Row& row);
+/// Whether node `n` is a favourite of the caller; $2 his subjects.
+extern const char* const kFavoriteColumn;
+
+/// The same for nodes `n` with what the gate says of each, $2..$6 its values.
+extern const char* const kFoundColumns;
+extern const char* const kFoundJoins;
+inline constexpr int kFoundColumnCount = kNodeColumnCount + 7;
+/// nullopt: in the trash, or not readable.
+std::optional<Found> readable(const Caller& caller, const db::Row& row);
 
 /// The text clients see: drive, change, node (twin of SQL etag_text).
 std::string etag_text(std::int64_t drive, std::int64_t seq, std::int64_t node);

@@ -3,10 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <iterator>
+#include <utility>
 
 #include "rest/body.hpp"
 #include "rest/objects.hpp"
+#include "rest/query.hpp"
 #include "rest/validators.hpp"
 #include "welkin/core/crypto.hpp"
 #include "welkin/core/error.hpp"
@@ -23,11 +24,6 @@ using http::Status;
 
 constexpr int kWalkPage = 500;  // rows a query when a whole folder is sent
 constexpr std::size_t kRowBytesGuess = 640;
-
-[[noreturn]] void bad_query(const char* name, const char* wanted) {
-  throw Error(Errc::invalid, "bad_query",
-              std::string("The query parameter '") + name + "' must be " + wanted);
-}
 
 /// Places the rows of send_children; folders come before files.
 class ChildrenJson {
@@ -71,11 +67,7 @@ class ChildrenJson {
   NodeWriter nodes_;
 };
 
-struct OrderName {
-  std::string_view name;
-  files::OrderBy order;
-};
-constexpr OrderName kOrders[] = {
+constexpr std::pair<std::string_view, files::OrderBy> kOrders[] = {
     {"name", files::OrderBy::name},
     {"type", files::OrderBy::type},
     {"modified_at", files::OrderBy::modified_at},
@@ -83,43 +75,14 @@ constexpr OrderName kOrders[] = {
     {"size", files::OrderBy::size},
 };
 
-void read_types(const std::string& value, files::ListQuery& list) {
-  list.folders = list.files = false;
-  for (const auto type : text::split(value, ',')) {
-    if (type == "folder") {
-      list.folders = true;
-    } else if (type == "file") {
-      list.files = true;
-    } else {
-      bad_query("resource_types", "a list of 'file' and 'folder'");
-    }
-  }
-}
-
 files::ListQuery read_resources_query(const Request& rq) {
   files::ListQuery out;
-  if (const auto value = rq.query("order_by")) {
-    const auto* found =
-        std::find_if(std::begin(kOrders), std::end(kOrders), [&](auto& o) { return o.name == *value; });
-    if (found == std::end(kOrders)) bad_query("order_by", "one of name, type, modified_at, created_at, size");
-    out.order_by = found->order;
-  }
-  if (const auto value = rq.query("reverse")) {
-    out.reverse = *value == "true" || *value == "1";
-    if (!out.reverse && *value != "false" && *value != "0") bad_query("reverse", "true or false");
-  }
-  if (const auto value = rq.query("resource_types"); value && !value->empty()) read_types(*value, out);
+  out.order_by = asked_order(rq, kOrders);
+  out.reverse = flag_query(rq, "reverse");
+  read_kinds(rq, out.folders, out.files);
   out.limit = page_limit(rq);
   out.after = rq.query("cursor").value_or("");  // says itself for which order it was made
   return out;
-}
-
-std::uint64_t number_query(const Request& rq, const char* name, std::uint64_t absent) {
-  const auto value = rq.query(name);
-  if (!value) return absent;
-  const auto n = text::number(*value);
-  if (!n) bad_query(name, "a number");
-  return *n;
 }
 
 }  // namespace
@@ -129,6 +92,7 @@ Task<> send_children(const Services& services, Request& rq, Reply& rp, NodeId fo
   query.folders = shape != Shape::files;
   query.files = shape != Shape::folders;
   query.limit = kWalkPage;
+  query.version_of_all = true;
   auto page = co_await services.files.list(rq.caller(), folder, query);
   const std::string path = co_await services.files.path(rq.caller(), folder);
   const std::string user = std::to_string(rq.caller().user.value);

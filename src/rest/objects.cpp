@@ -4,6 +4,7 @@
 #include <span>
 
 #include "rest/icons.hpp"
+#include "rest/query.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/core/text.hpp"
 
@@ -34,20 +35,10 @@ NodeId any_id(const Services& services, std::string_view text) {
 }
 
 int page_limit(const http::Request& rq) {
-  const auto value = rq.query("limit");
-  if (!value) return 50;
-  const auto n = text::number(*value);
-  if (!n)
-    throw Error(Errc::invalid, "bad_query", "The query parameter 'limit' must be a number from 1 to 200");
-  return static_cast<int>(std::clamp<std::uint64_t>(*n, 1, 200));
+  return static_cast<int>(std::clamp<std::uint64_t>(number_query(rq, "limit", 50), 1, 200));
 }
 
-bool permanent(const http::Request& rq) {
-  const auto value = rq.query("permanent");
-  if (!value || *value == "false" || *value == "0") return false;
-  if (*value == "true" || *value == "1") return true;
-  throw Error(Errc::invalid, "bad_query", "The query parameter 'permanent' must be true or false");
-}
+bool permanent(const http::Request& rq) { return flag_query(rq, "permanent"); }
 
 Task<NodeId> home_id(const Services& services, const Caller& caller) {
   if (caller.root_limit) co_return caller.root_limit;
@@ -71,12 +62,12 @@ void NodeWriter::set_folder_path(std::string_view path) {
   if (!path.empty() && path != "/") folder_path_ += '/';
 }
 
-void NodeWriter::node(const files::Node& node, std::string_view path) {
+void NodeWriter::node(const files::Node& node, std::string_view path, std::string_view more) {
   std::string escaped;
   wire::append_json_escaped(escaped, path);
   name_.clear();
   wire::append_json_escaped(name_, shown_name(node, caller_));
-  write(node, escaped, {});
+  write(node, escaped, {}, more);
 }
 
 void NodeWriter::child(const files::Node& node) {
@@ -85,8 +76,8 @@ void NodeWriter::child(const files::Node& node) {
   write(node, folder_path_, folder_path_.empty() ? std::string_view() : std::string_view(name_));
 }
 
-void NodeWriter::write(const files::Node& node, std::string_view escaped_first,
-                       std::string_view escaped_last) {
+void NodeWriter::write(const files::Node& node, std::string_view escaped_first, std::string_view escaped_last,
+                       std::string_view more) {
   out_.begin_object();
   out_.field("id", ids_.encode(node.is_folder() ? IdKind::folder : IdKind::file, node.id.value));
   out_.key("name");
@@ -98,6 +89,7 @@ void NodeWriter::write(const files::Node& node, std::string_view escaped_first,
   } else {
     write_file_tail(node);
   }
+  if (!more.empty()) out_.raw(more);
   out_.end_object();
 }
 
@@ -115,7 +107,8 @@ void NodeWriter::write_folder_tail(const files::Node& node) {
   out_.raw(folder_icon().json);
   id_member(drive_, "drive_id", IdKind::drive, node.drive.value);
   out_.field("etag", node.etag);
-  out_.raw("\"is_favorite\":false,\"is_shared\":false");
+  out_.raw(node.is_favorite ? R"("is_favorite":true,"is_shared":false)"
+                            : R"("is_favorite":false,"is_shared":false)");
 }
 
 void NodeWriter::write_file_tail(const files::Node& node) {
@@ -136,7 +129,8 @@ void NodeWriter::write_file_tail(const files::Node& node) {
     out_.key("content_hash");
     out_.escaped_string(name_, {});
   }
-  out_.raw("\"is_favorite\":false,\"is_shared\":false");
+  out_.raw(node.is_favorite ? R"("is_favorite":true,"is_shared":false)"
+                            : R"("is_favorite":false,"is_shared":false)");
 }
 
 /// `owner_id` is left out where it is not known: whoever manages a node owns it, others are not told whose it
@@ -160,10 +154,15 @@ void NodeWriter::id_member(Member& kept, const char* name, IdKind kind, std::int
 }
 
 Task<std::string> node_json(const Services& services, const Caller& caller, const files::Node& node) {
-  const std::string path = node.path ? *node.path : co_await services.files.path(caller, node.id);
+  files::Node shown = node;
+  if (!node.path) {  // a write does not tell the way, nor what its caller has marked
+    auto found = co_await services.files.node(caller, node.id);
+    shown.path = std::move(found.path);
+    shown.is_favorite = found.is_favorite;
+  }
   std::string json;
   wire::JsonWriter out(json);
-  NodeWriter(services.ids, caller, out).node(node, path);
+  NodeWriter(services.ids, caller, out).node(shown, shown.path.value_or(""));
   co_return json;
 }
 

@@ -34,7 +34,8 @@ class NodeWriter {
   NodeWriter(const PublicIds& ids, const Caller& caller, wire::JsonWriter& out);
 
   /// One node whose own path is known: "/" for a root, "" where the caller may not see the way.
-  void node(const files::Node& node, std::string_view path);
+  /// `more` are further members, `"a":1`.
+  void node(const files::Node& node, std::string_view path, std::string_view more = {});
 
   /// Children follow; `path` is their folder's.
   void set_folder_path(std::string_view path);
@@ -46,7 +47,8 @@ class NodeWriter {
     std::int64_t key = -1;
     std::string json;
   };
-  void write(const files::Node& node, std::string_view escaped_first, std::string_view escaped_last);
+  void write(const files::Node& node, std::string_view escaped_first, std::string_view escaped_last,
+             std::string_view more = {});
   void write_folder_tail(const files::Node& node);
   void write_file_tail(const files::Node& node);
   void write_people(const files::Node& node);

@@ -8,9 +8,9 @@
 /// The families of routes; each lives in the .cpp of its name and is called once by rest::mount.
 namespace welkin::rest {
 
-/// The scopes a family adds its routes to. Errors are answered in all of them; `open` knows nobody, `user` demands a
-/// signed-in user (Bearer, session cookie with CSRF proof, or an app password with the REST protocol), `admin` demands a
-/// session of an administrator.
+/// The scopes a family adds its routes to. Errors are answered in all of them; `open` knows nobody, `user`
+/// demands a signed-in user (Bearer, session cookie with CSRF proof, or an app password with the REST
+/// protocol), `admin` demands a session of an administrator.
 struct Scopes {
   http::Router::Scope open, user, admin;
 };
@@ -27,17 +27,20 @@ inline auto family_routes(Scopes& s, const Services& services, std::string prefi
   };
 }
 
-void mount_system(Scopes& s, const Services& services, std::function<Task<std::string>()> healthy);  // health, version
+void mount_system(Scopes& s, const Services& services,
+                  std::function<Task<std::string>()> healthy);  // health, version
 void mount_setup(Scopes& s, const Services& services);          // set-up page, POST /api/setup
-void mount_auth(Scopes& s, const Services& services);           // login, refresh, logout, me, password, sessions
+void mount_auth(Scopes& s, const Services& services);  // login, refresh, logout, me, password, sessions
 void mount_app_passwords(Scopes& s, const Services& services);
 void mount_admin(Scopes& s, const Services& services);
 void mount_folders(Scopes& s, const Services& services);
 void mount_files(Scopes& s, const Services& services);
 void mount_versions(Scopes& s, const Services& services);
 void mount_trash(Scopes& s, const Services& services);
+void mount_marks(Scopes& s, const Services& services);  // favourites, recent
+void mount_search(Scopes& s, const Services& services);
 void mount_batch(Scopes& s, const Services& services);
-void mount_archives(Scopes& s, const Services& services);       // folders and selections as ZIP
+void mount_archives(Scopes& s, const Services& services);  // folders and selections as ZIP
 void mount_calendars(Scopes& s, const Services& services);
 void mount_address_books(Scopes& s, const Services& services);
 void mount_contact_groups(Scopes& s, const Services& services);
@@ -49,7 +52,8 @@ void mount_sharing(Scopes& s, const Services& services);        // who sees cale
 /// errors.cpp: the one place where an exception becomes a REST answer.
 http::Middleware answer_errors();
 /// authenticate.cpp
-/// Sets the caller by the request's credentials, as they are worth now. @throws Error unauthenticated, forbidden `csrf`
+/// Sets the caller by the request's credentials, as they are worth now. @throws Error unauthenticated,
+/// forbidden `csrf`
 Task<> authenticate(const Services& services, http::Request& rq);
 http::Middleware require_user(const Services& services);
 http::Middleware require_admin(const Services& services);

@@ -39,6 +39,7 @@ struct Node {
   UserId creator;                // who made the node; an overwrite leaves him
   std::int32_t rights = 0;       // the caller's, after the limits of his credential
   bool has_properties = true;    // false: none of clients' own
+  bool is_favorite = false;      // of the caller; known where nodes are looked at, not after a write
   // "/a/b" from the drive's root, "" where the caller may not see the way; set on nodes that were asked for
   // one by one.
   std::optional<std::string> path;
@@ -55,7 +56,8 @@ struct ListQuery {
   bool reverse = false;
   bool folders = true, files = true;
   int limit = 50;
-  std::string after;  // opaque `next` of the page before; "" for the first
+  std::string after;            // opaque `next` of the page before; "" for the first
+  bool version_of_all = false;  // `version` speaks of the pages that follow too
 };
 struct Page {
   std::vector<Node> items;
@@ -132,6 +134,9 @@ class Versions;    // welkin/files/versions.hpp
 class Browse;      // welkin/files/browse.hpp
 class Properties;  // welkin/files/properties.hpp
 class PartUploads;  // welkin/files/part_uploads.hpp
+class Favorites;   // welkin/files/favorites.hpp
+class Recent;      // welkin/files/favorites.hpp
+class Search;      // welkin/files/search.hpp
 struct BrowseWants;
 
 /// A body on its way in. Feed it, then finish; destroying it unfinished drops everything.
@@ -254,6 +259,10 @@ class Files {
   Properties& properties();
   /// Files that come in parts, see part_uploads.hpp.
   PartUploads& part_uploads();
+  /// What users mark for themselves, see favorites.hpp.
+  Favorites& favorites();
+  Recent& recent();
+  Search& search();
 
   // --- upkeep, for the scheduler: each one bounded turn on the calling thread; true: more is waiting
   bool expire_uploads();

@@ -1,4 +1,4 @@
-#include "files/waker.hpp"
+#include "welkin/core/waker.hpp"
 
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/post.hpp>
@@ -8,7 +8,7 @@
 #include <mutex>
 #include <utility>
 
-namespace welkin::files {
+namespace welkin {
 
 namespace asio = boost::asio;
 using Timer = asio::basic_waitable_timer<std::chrono::steady_clock,
@@ -45,4 +45,4 @@ void Waker::wake() {
   if (state_->timer) asio::post(state_->timer->get_executor(), [timer = state_->timer] { timer->cancel(); });
 }
 
-}  // namespace welkin::files
+}  // namespace welkin

@@ -4,7 +4,7 @@
 
 #include "welkin/core/task.hpp"
 
-namespace welkin::files {
+namespace welkin {
 
 /// Lets one coroutine wait for a call from any thread, for a limited time. A call that comes while nobody
 /// waits is kept.
@@ -21,4 +21,4 @@ class Waker {
   std::shared_ptr<State> state_;
 };
 
-}  // namespace welkin::files
+}  // namespace welkin
