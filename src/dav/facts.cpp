@@ -4,6 +4,7 @@
 
 #include "dav/sync_token.hpp"
 #include "welkin/files/changes.hpp"
+#include "welkin/files/favorites.hpp"
 
 namespace welkin::dav {
 namespace {
@@ -41,6 +42,8 @@ Task<> Facts::load_one(const files::BrowseRow& row, std::string_view href) {
   }
   if ((needs_ & needs::kStored) != 0) stored_ = co_await services_.files.properties().of({row.id}, names_);
   if ((needs_ & needs::kOwner) != 0) co_await load_owner(row.drive);
+  if ((needs_ & needs::kFavorite) != 0)
+    favorites_ = co_await services_.files.favorites().among(caller_, {row.id});
   co_await load_folder(row);
 }
 
@@ -68,6 +71,12 @@ Task<std::size_t> Facts::load(std::span<const files::BrowseRow> rows) {
       if (any_lock_ || row.is_mount) nodes.push_back(row.id);  // a mount lies in another drive
     }
     own_ = co_await services_.files.locks().on(caller_, std::move(nodes));
+  }
+  if ((needs_ & needs::kFavorite) != 0) {
+    std::vector<NodeId> nodes;
+    nodes.reserve(count);
+    for (const auto& row : rows) nodes.push_back(row.id);
+    favorites_ = co_await services_.files.favorites().among(caller_, std::move(nodes));
   }
   if ((needs_ & needs::kOwner) != 0) {
     DriveId last;

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <map>
 #include <span>
 #include <string>
@@ -36,6 +37,8 @@ class Facts {
   template <class Href>
   Resource resource(const files::BrowseRow& row, Href href) {
     Resource out{row, {}, {}, nullptr, {}, nullptr};
+    if ((needs_ & needs::kFavorite) != 0)
+      out.is_favorite = std::binary_search(favorites_.begin(), favorites_.end(), row.id);
     if ((needs_ & needs::kOwner) != 0) out.owner = owner_of(row.drive);
     if (!stored_.empty()) out.stored = stored_of(row.id);
     if ((needs_ & needs::kLocks) != 0) {
@@ -72,6 +75,7 @@ class Facts {
 
   std::map<std::int64_t, files::Files::DriveUse> uses_;
   std::map<std::int64_t, files::Files::DriveOwner> owners_;
+  std::vector<NodeId> favorites_;  // in rising order
   std::map<std::int64_t, std::string> tokens_;
 };
 

@@ -89,6 +89,11 @@ bool checksums(const Resource& r, const Viewer&, std::string& out) {
   return true;
 }
 
+bool favorite(const Resource& r, const Viewer&, std::string& out) {
+  element(out, "oc:favorite", r.is_favorite ? "1" : "0");
+  return true;
+}
+
 bool owner_id(const Resource& r, const Viewer&, std::string& out) {
   return r.owner != nullptr && !r.owner->name.empty() && text(out, "oc:owner-id", r.owner->name);
 }
@@ -244,6 +249,7 @@ constexpr LiveProperty kLive[] = {
     {kOwncloud, "permissions", Kinds::kBoth, kNever, needs::kOwner, true, permissions},
     {kOwncloud, "size", Kinds::kBoth, kNever, 0, true, size},
     {kOwncloud, "checksums", Kinds::kFile, kNever, needs::kDigests, false, checksums},
+    {kOwncloud, "favorite", Kinds::kBoth, kNever, needs::kFavorite, false, favorite},
     {kOwncloud, "owner-id", Kinds::kBoth, kNever, needs::kOwner, true, owner_id},
     {kOwncloud, "owner-display-name", Kinds::kBoth, kNever, needs::kOwner, true, owner_display_name},
     {kOwncloud, "privatelink", Kinds::kBoth, kNever, 0, true, privatelink},

@@ -32,6 +32,7 @@ struct Resource {
   const files::Files::DriveUse* use = nullptr;
   std::string_view sync_token;
   const files::Files::DriveOwner* owner = nullptr;
+  bool is_favorite = false;
 };
 
 /// The same for every row of an answer.
@@ -46,7 +47,7 @@ struct Viewer {
 /// Bits of LiveProperty::needs.
 namespace needs {
 inline constexpr unsigned kMimeType = 1, kDigests = 2, kAuthor = 4, kStored = 8, kLocks = 16, kUse = 32,
-                          kSync = 64, kOwner = 128;
+                          kSync = 64, kOwner = 128, kFavorite = 256;
 }  // namespace needs
 
 /// RFC 4918's own, and short; the few that clients of Nextcloud get.

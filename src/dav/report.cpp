@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "dav/filter_files.hpp"
 #include "dav/listing.hpp"
 #include "welkin/dav/location.hpp"
 #include "dav/sync_token.hpp"
@@ -164,6 +165,10 @@ Task<> report(const TreeServices& services, http::Request& rq, http::Reply& rp) 
   const auto body = co_await read_xml(rq);
   const auto node = co_await require_node(services, rq, place);
   if (!body) refuse("A REPORT says in its body which");
+  if (body->is("http://owncloud.org/ns", "filter-files") && node.is_folder()) {
+    co_await filter_files(services, rq, rp, place, node, *body);
+    co_return;
+  }
   if (!body->is(kDav, "sync-collection") || !node.is_folder()) {
     throw Error(Errc::forbidden, "supported_report", "That report is not offered here");
   }
