@@ -47,10 +47,10 @@ void add_forbidden_names(Json& files, bool windows_names) {
 
 Json files(const Services& services, const std::string& base) {
   Json out{{"bigfilechunking", true},
-           {"undelete", true},
-           {"versioning", true},
-           {"version_labeling", true},
-           {"version_deletion", true},
+           {"undelete", kHasTrash},
+           {"versioning", kHasVersions},
+           {"version_labeling", kHasVersions},
+           {"version_deletion", kHasVersions},
            {"comments", kHasComments},
            {"chunked_upload", {{"max_size", kChunkBytesMax}, {"max_parallel_count", kChunksAtOnce}}}};
   add_forbidden_names(out, services.config.windows_names);

@@ -3,6 +3,8 @@
 /// Which of the things that clients know of this server has. A block of the capabilities goes with each.
 namespace welkin::nextcloud {
 
+inline constexpr bool kHasTrash = false;     // below /remote.php/dav/trashbin
+inline constexpr bool kHasVersions = false;  // below /remote.php/dav/versions
 inline constexpr bool kHasComments = false;
 inline constexpr bool kHasLocking = false;  // LOCK and UNLOCK with X-User-Lock
 inline constexpr bool kHasTags = false;

@@ -49,7 +49,7 @@ Verdict verdict_of(const Error& e) {
   return {static_cast<int>(status), status, Status::ok};
 }
 
-Task<> send(http::Request& rq, http::Reply& rp, Status status, const wire::OcsMeta& meta, const Json& data) {
+Task<> send(http::Request& rq, http::Reply& rp, Status status, wire::OcsMeta meta, Json data) {
   std::string body;
   const auto format = format_of(rq);
   wire::append_ocs(body, version_of(rq), format, meta, data);
@@ -168,11 +168,11 @@ OcsFormat format_of(const http::Request& rq) {
                                                                                 : OcsFormat::xml;
 }
 
-Task<> answer(Call& call, const Json& data) {
-  return send(call.rq, call.rp, Status::ok, wire::ocs_ok(call.version), data);
+Task<> answer(Call& call, Json data) {
+  return send(call.rq, call.rp, Status::ok, wire::ocs_ok(call.version), std::move(data));
 }
 
-Task<> answer_tagged(Call& call, const Json& data) {
+Task<> answer_tagged(Call& call, Json data) {
   const auto digest = crypto::sha256(data.dump());
   const auto etag = '"' + text::hex(std::as_bytes(std::span(digest)).first(16)) + '"';
   call.rp.set("ETag", etag);
@@ -182,13 +182,7 @@ Task<> answer_tagged(Call& call, const Json& data) {
     co_await call.rp.send(Status::not_modified);
     co_return;
   }
-  co_await answer(call, data);
-}
-
-Task<> refuse(Call& call, int code, const std::string& message) {
-  const bool v1 = call.version == OcsVersion::v1;
-  const auto status = v1 ? Status::ok : static_cast<Status>(code);
-  co_await send(call.rq, call.rp, status, {code, message}, Json::array());
+  co_await answer(call, std::move(data));
 }
 
 std::optional<std::string> Params::find(const std::string& name) const {

@@ -25,11 +25,9 @@ struct Call {
 };
 
 /// 200 with the data, meta 100 or 200.
-Task<> answer(Call& call, const Json& data);
+Task<> answer(Call& call, Json data);
 /// The same with a tag made of the data: 304 when the client has it.
-Task<> answer_tagged(Call& call, const Json& data);
-/// Meta `code` with a text for people. v2 has it as the HTTP status too.
-Task<> refuse(Call& call, int code, const std::string& message);
+Task<> answer_tagged(Call& call, Json data);
 
 /// What a client has given, be it in the query, as a form or as JSON; the body wins. Lists are called
 /// `name[]`.

@@ -17,14 +17,9 @@ Task<> no_content(http::Request& /*rq*/, http::Reply& rp) { co_await rp.send(htt
 }  // namespace
 
 std::string status_json(bool maintenance) {
-  const Json body{{"installed", true},
-                  {"maintenance", maintenance},
-                  {"needsDbUpgrade", false},
-                  {"version", kVersion},
-                  {"versionstring", kVersionText},
-                  {"edition", ""},
-                  {"productname", "Welkin"},
-                  {"extendedSupport", false}};
+  const Json body{{"installed", true},       {"maintenance", maintenance},    {"needsDbUpgrade", false},
+                  {"version", kVersion},     {"versionstring", kVersionText}, {"edition", ""},
+                  {"productname", "Welkin"}, {"extendedSupport", false}};
   return body.dump();
 }
 

@@ -40,11 +40,11 @@ TEST_F(Push, Check65SignsInByTwoMessagesAndTellsOfChanges) {
 
 TEST_F(Push, Check65IsNotToldOfWhatIsOthers) {
   auto socket = signed_in(alice.name, secret);
-  server.file(bob, server.home(bob), "of bob.txt", "1");
-  std::this_thread::sleep_for(std::chrono::milliseconds(700));  // two looks of the hub
-  file("mine.txt", "1");
   socket.send_text("listen notify_file_id");
-  EXPECT_EQ(socket.read_text(), "notify_file");
+  server.file(bob, server.home(bob), "of bob.txt", "1");
+  const auto home = server.home(alice);
+  server.file(alice, home, "mine.txt", "1");
+  EXPECT_EQ(socket.read_text(), "notify_file_id [" + std::to_string(home.value) + "]");
 }
 
 TEST_F(Push, Check65ManyChangesAreFewFramesAndOneAfterTheLast) {
