@@ -2222,9 +2222,29 @@ CREATE TABLE public.content_chunks (
     chunk_id bigint NOT NULL
 );
 
+CREATE TABLE public.content_facts (
+    content_id bigint NOT NULL,
+    width integer,
+    height integer,
+    orientation smallint,
+    taken_at bigint,
+    latitude double precision,
+    longitude double precision,
+    make text,
+    model text
+);
+
 CREATE TABLE public.content_gc (
     content_id bigint NOT NULL,
     since timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE public.content_reading (
+    only_row boolean DEFAULT true NOT NULL,
+    done_to bigint DEFAULT 0 NOT NULL,
+    seen_to bigint DEFAULT 0 NOT NULL,
+    seen_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT content_reading_only_row_check CHECK (only_row)
 );
 
 CREATE TABLE public.content_text (
@@ -2724,8 +2744,14 @@ ALTER TABLE ONLY public.collections
 ALTER TABLE ONLY public.content_chunks
     ADD CONSTRAINT content_chunks_pkey PRIMARY KEY (content_id, off);
 
+ALTER TABLE ONLY public.content_facts
+    ADD CONSTRAINT content_facts_pkey PRIMARY KEY (content_id);
+
 ALTER TABLE ONLY public.content_gc
     ADD CONSTRAINT content_gc_pkey PRIMARY KEY (content_id);
+
+ALTER TABLE ONLY public.content_reading
+    ADD CONSTRAINT content_reading_pkey PRIMARY KEY (only_row);
 
 ALTER TABLE ONLY public.content_text
     ADD CONSTRAINT content_text_pkey PRIMARY KEY (content_id);
@@ -2925,6 +2951,8 @@ CREATE INDEX collections_deleted ON public.collections USING btree (deleted_at) 
 
 CREATE INDEX content_chunks_by_chunk ON public.content_chunks USING btree (chunk_id);
 
+CREATE INDEX content_facts_taken ON public.content_facts USING btree (content_id) INCLUDE (taken_at) WHERE (taken_at IS NOT NULL);
+
 CREATE INDEX content_gc_due ON public.content_gc USING btree (since);
 
 CREATE INDEX content_text_words ON public.content_text USING gin (words);
@@ -3102,6 +3130,9 @@ ALTER TABLE ONLY public.content_chunks
 
 ALTER TABLE ONLY public.content_chunks
     ADD CONSTRAINT content_chunks_content_id_fkey FOREIGN KEY (content_id) REFERENCES public.contents(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.content_facts
+    ADD CONSTRAINT content_facts_content_id_fkey FOREIGN KEY (content_id) REFERENCES public.contents(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.content_text
     ADD CONSTRAINT content_text_content_id_fkey FOREIGN KEY (content_id) REFERENCES public.contents(id) ON DELETE CASCADE;

@@ -137,6 +137,7 @@ class Favorites;   // welkin/files/favorites.hpp
 class Recent;      // welkin/files/favorites.hpp
 class Search;      // welkin/files/search.hpp
 class PartUploads;  // welkin/files/part_uploads.hpp
+class Photos;      // welkin/files/photos.hpp
 struct BrowseWants;
 
 /// A body on its way in. Feed it, then finish; destroying it unfinished drops everything.
@@ -263,6 +264,7 @@ class Files {
   Search& search();
   /// Files that come in parts, see part_uploads.hpp.
   PartUploads& part_uploads();
+  Photos& photos();
 
   // --- upkeep, for the scheduler: each one bounded turn on the calling thread; true: more is waiting
   bool expire_uploads();
