@@ -44,6 +44,7 @@
 #include "welkin/http/router.hpp"
 #include "welkin/http/server.hpp"
 #include "welkin/jobs/scheduler.hpp"
+#include "welkin/media/thumbnails.hpp"
 #include "welkin/nextcloud/nextcloud.hpp"
 #include "welkin/people/people.hpp"
 #include "welkin/rest/rest.hpp"
@@ -111,7 +112,7 @@ Task<std::string> what_is_wrong(db::Db& db, const blobs::Store& store) {
 }
 
 void add_jobs(jobs::Scheduler& jobs, db::Db& db, blobs::Store& store, files::Files& files,
-              people::People& people, calendars::Birthdays& birthdays) {
+              people::People& people, calendars::Birthdays& birthdays, media::Thumbnails& thumbnails) {
   jobs.every(blobs::kCollectJob, 60s, [&store] { return store.collect() > 0; });
   jobs.every(blobs::kSweepJob, 3600s, [&store] { return store.sweep() > 0; });
   jobs.every("files.expire_uploads", 300s, [&files] { return files.expire_uploads(); });
@@ -120,6 +121,7 @@ void add_jobs(jobs::Scheduler& jobs, db::Db& db, blobs::Store& store, files::Fil
   jobs.every("files.put_away_unwritten", 3600s, [&files] { return files.locks().put_away_unwritten(); });
   jobs.every("files.purge_trash", 600s, [&files] { return files.trash_bin().purge_turn(); });
   jobs.every("files.expire_versions", 21600s, [&files] { return files.versions().expire_turn(); });
+  jobs.every("media.sweep_thumbnails", 21600s, [&thumbnails] { return thumbnails.sweep_turn(); });
   jobs.every("collections.purge_trash", 3600s, [&db] { return collections::purge_trash(db); });
   jobs.every("calendars.birthdays", 60s, [&birthdays] { return birthdays.catch_up_turn(); });
   jobs.every("calendars.purge_inboxes", 3600s, [&db] { return calendars::purge_inboxes(db); });
@@ -231,6 +233,7 @@ int serve() {
                           .gc_grace_seconds = config.gc_grace_seconds});
   people::People people(db, config, clock);
   files::Files files(db, store, config, clock);
+  media::Thumbnails thumbnails(db, store, files, config);
   collections::Collections collections(db, calendars::masked);
   calendars::Birthdays birthdays(db);
   calendars::Subscriptions subscriptions(db);
@@ -240,7 +243,7 @@ int serve() {
   const std::function<void()> refresh = refresh_process_gauges;
   http::Router router;
   const rest::Services services{people,      files,      ids,       config,       clock,
-                                collections, scheduling, birthdays, subscriptions};
+                                collections, scheduling, birthdays, subscriptions, thumbnails};
   rest::mount(router, services, [&db, &store] { return what_is_wrong(db, store); });
   const dav::Services dav_services{people, files, collections, scheduling,
                                    config, clock, birthdays,   subscriptions};
@@ -256,7 +259,7 @@ int serve() {
   if (!config.metrics_listen.empty()) metrics_server.emplace(io, config, refresh);
   calendars::Mailer mailer(db, config);
   jobs::Scheduler jobs(db);
-  add_jobs(jobs, db, store, files, people, birthdays);
+  add_jobs(jobs, db, store, files, people, birthdays, thumbnails);
   FeedFetcher fetcher(db, config, subscriptions);
   blobs::Scrubber scrubber(
       store, {.mib_per_second = config.scrub_mib_per_second, .again_after_days = config.scrub_days});
@@ -268,6 +271,7 @@ int serve() {
     mailer.stop();
     jobs.stop();
     fetcher.stop();
+    thumbnails.close();
     files.close();
     people.close();
     store.close();

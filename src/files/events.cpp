@@ -197,6 +197,8 @@ EventHub::Stream::~Stream() {
   hub_->impl_->subscribers.erase(subscriber_);
 }
 
+void EventHub::Stream::wake() { subscriber_->waker.wake(); }
+
 std::string EventHub::Stream::position() const {
   const std::lock_guard lock(subscriber_->mutex);
   return text_of(subscriber_->told);

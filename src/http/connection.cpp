@@ -10,6 +10,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "http/http_metrics.hpp"
 
@@ -111,9 +112,9 @@ Task<bool> Connection::send(std::span<std::string_view> pieces, bool more) {
   if (!send_now(pieces, more)) co_return false;
   for (auto& piece : pieces) {
     while (!piece.empty()) {
-      wait_ = Wait::write;
+      const auto beside = std::exchange(wait_, Wait::write);  // of a WebSocket, somebody may be receiving
       const auto n = co_await stream_->write_some(piece);
-      wait_ = Wait::nothing;
+      wait_ = beside;
       if (n < 0 || cut_ != Cut::none) co_return false;
       bytes_out_ += static_cast<std::uint64_t>(n);
       server_metrics().bytes_out.add(static_cast<std::uint64_t>(n));
@@ -229,6 +230,7 @@ void Connection::sweep(Ticks now) {
     case Wait::handshake:
     case Wait::idle:
     case Wait::head:
+    case Wait::web_socket:
     case Wait::linger:
       if (now < deadline_) break;
       if (wait_ == Wait::handshake || wait_ == Wait::head) server_metrics().timeouts_head.add();

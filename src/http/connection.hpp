@@ -19,6 +19,7 @@ enum class Wait : std::uint8_t {
   head,       // header_seconds from its first byte (or the accept) on
   body,       // at least 1 KiB/s over body_stall_seconds
   write,      // at least 1 KiB/s taken by the peer over write_stall_seconds
+  web_socket, // for a message: until the deadline, and nobody evicts it
   linger,     // dropping what still comes before the close
 };
 

@@ -246,6 +246,7 @@ void Loop::begin_drain() {
   accept_pause_.cancel();
   for (auto& entry : sessions_) {
     auto& connection = entry.session->connection();
+    if (connection.waiting() == Wait::web_socket) connection.cut(Cut::timeout);  // it will see why, and say goodbye
     if (connection.waiting() != Wait::idle) continue;
     int unread = 0;  // a request that has arrived and was not read yet is in flight, not idle
     if (::ioctl(connection.stream().native_handle(), FIONREAD, &unread) == 0 && unread > 0) continue;

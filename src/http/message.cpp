@@ -46,6 +46,8 @@ Method method_from(std::string_view token) {
 
 std::string_view reason(Status s) {
   switch (s) {
+    case Status::switching_protocols:
+      return "Switching Protocols";
     case Status::ok:
       return "OK";
     case Status::created:

@@ -113,7 +113,7 @@ class TlsStream final : public Stream {
   }
 
   Task<std::ptrdiff_t> read_some(std::span<char> into) override {
-    if (sealed_.capacity() > kKeptBytes) std::string().swap(sealed_);  // idle connections hold little
+    if (sealed_.empty() && sealed_.capacity() > kKeptBytes) std::string().swap(sealed_);  // idle connections hold little
     if (finished_) {  // only to drop what still comes: no need to decrypt it
       const auto [error, n] =
           co_await stream_.next_layer().async_read_some(asio::buffer(into.data(), into.size()), kTuple);

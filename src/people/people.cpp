@@ -1,9 +1,12 @@
 #include "welkin/people/people.hpp"
 
+#include "people/device_store.hpp"
 #include "people/impl.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/core/log.hpp"
+#include "welkin/people/devices.hpp"
 #include "welkin/people/directory.hpp"
+#include "welkin/people/presence.hpp"
 
 namespace welkin::people {
 namespace {
@@ -65,6 +68,7 @@ Caller caller_of(const Account& account, Credential how) {
   caller.user = account.id;
   caller.name = account.name;
   caller.credential = how;
+  if (how == Credential::account_password) caller.generation = account.generation;
   caller.subjects.reserve(1 + account.groups.size());
   caller.subjects.push_back(account.id.value);
   caller.subjects.insert(caller.subjects.end(), account.groups.begin(), account.groups.end());
@@ -111,6 +115,8 @@ std::string People::setting_or_make(const std::string& key, const std::function<
 }
 
 Directory People::directory() const { return Directory(impl_->db, impl_->config); }
+Devices People::devices() const { return Devices(impl_->db, impl_->clock); }
+Presences People::presences() const { return Presences(impl_->db, impl_->clock); }
 
 Task<People::Totals> People::totals() {
   co_return co_await impl_->db.read([](db::Tx& tx) {
@@ -135,7 +141,8 @@ bool People::prune() {
     const auto sessions = tx.exec(kPruneSessions, now, kPruneRows).affected();
     const auto spent = tx.exec(kPruneSpent, spent_before, kPruneRows).affected();
     const auto failures = tx.exec(kPruneFailures, now - kFailuresKeptFor, kPruneRows).affected();
-    return sessions == kPruneRows || spent == kPruneRows || failures == kPruneRows;
+    const bool devices = store::prune_devices(tx, now, kPruneRows);
+    return devices || sessions == kPruneRows || spent == kPruneRows || failures == kPruneRows;
   });
   // A deletion that a restart cut short goes on here.
   const auto deleting = impl.db.read_now([](db::Tx& tx) {

@@ -1,35 +1,20 @@
 #pragma once
-#include <string>
-#include <string_view>
-
-#include "welkin/http/reply.hpp"
-#include "welkin/http/request.hpp"
+#include "welkin/http/session_cookies.hpp"
 #include "welkin/people/people.hpp"
 
-/// The three cookies of the web app: the access token (every path below the base path), the refresh token
-/// (only the routes of sessions), and the proof against cross-site requests, which scripts of our own origin
-/// copy into a header. On https all names begin with `__Secure-` and only those are read, so that a
-/// plain-text neighbour cannot plant one.
 namespace welkin::rest {
 
-struct SessionCookies {
-  std::string_view access, refresh, csrf;  // "" when absent
-};
-SessionCookies session_cookies(const http::Request& rq);
+using http::clear_session_cookies;
+using http::require_csrf_proof;
+using http::require_not_cross_site;
+using http::session_cookies;
 
-void set_session_cookies(const http::Request& rq, http::Reply& rp, const people::Tokens& tokens);
-void clear_session_cookies(const http::Request& rq, http::Reply& rp);
-
-/// What the csrf cookie holds for an access token. Derived, so that it needs no memory and a planted cookie
-/// is noticed; the token cannot be found from it.
-std::string csrf_token(std::string_view access_token);
-
-/// A state-changing request that a cookie has signed in: the header must repeat the cookie, and the browser
-/// must not say that another site sent it. @throws Error forbidden `csrf`
-void require_csrf_proof(const http::Request& rq);
-/// For routes that set or use cookies without being signed in (login, refresh, set-up): refuses what a
-/// browser says comes from another site. Clients that are no browsers send neither header. @throws Error
-/// forbidden `cross_site`
-void require_not_cross_site(const http::Request& rq);
+inline void set_session_cookies(const http::Request& rq, http::Reply& rp, const people::Tokens& tokens) {
+  http::set_session_cookies(rq, rp,
+                            {.access = tokens.access_token,
+                             .refresh = tokens.refresh_token,
+                             .access_seconds = tokens.access_seconds,
+                             .refresh_seconds = tokens.refresh_seconds});
+}
 
 }  // namespace welkin::rest

@@ -50,6 +50,7 @@ void mount(http::Router& router, const Services& services, std::function<Task<st
   mount_versions(scopes, *kept);
   mount_trash(scopes, *kept);
   mount_marks(scopes, *kept);
+  mount_media(scopes, *kept);
   mount_search(scopes, *kept);
   mount_batch(scopes, *kept);
   mount_archives(scopes, *kept);

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "media/pictures.hpp"
 #include "rest/api.hpp"
 #include "welkin/core/text.hpp"
 #include "welkin/files/trash.hpp"
@@ -279,6 +280,14 @@ const Row kRows[] = {
      [](const Things& t, Subject) -> Request { return {"POST", "/api/recent/folder/" + t.folder, "", {}}; }},
     {"recent.clear", kOwnMarks, false,
      [](const Things&, Subject) -> Request { return {"DELETE", "/api/recent/clear", "", {}}; }},
+    {"files.thumbnail", kReads, true,
+     [](const Things& t, Subject) -> Request {
+       return {"GET", "/api/files/" + t.file + "/thumbnail/icon", "", {}};
+     }},
+    {"files.put_thumbnail", kUpdates, true,
+     [](const Things& t, Subject) -> Request {
+       return {"PUT", "/api/files/" + t.file + "/thumbnail/icon", png(1, 1), {}};
+     }},
     {"search.find", kReads, true,
      [](const Things& t, Subject) -> Request {
        return {"GET", "/api/search?query=inner&folder_id=" + t.folder, "", {}};

@@ -84,11 +84,13 @@ TestServer::TestServer(const std::function<void(Config&)>& adjust)
   store = std::make_unique<blobs::Store>(*db, options);
   people = std::make_unique<people::People>(*db, config, clock);
   files = std::make_unique<files::Files>(*db, *store, config, clock);
+  thumbnails = std::make_unique<media::Thumbnails>(*db, *store, *files, config);
   collections = std::make_unique<collections::Collections>(*db, calendars::masked);
   birthdays = std::make_unique<calendars::Birthdays>(*db);
   subscriptions = std::make_unique<calendars::Subscriptions>(*db);
   scheduling = std::make_unique<calendars::Scheduling>(*db, config, clock);
-  rest::mount(router, {*people, *files, ids, config, clock, *collections, *scheduling, *birthdays, *subscriptions},
+  rest::mount(router, {*people, *files, ids, config, clock, *collections, *scheduling, *birthdays, *subscriptions,
+                        *thumbnails},
               [this]() -> Task<std::string> { co_return missing; });
   dav::mount(router, {*people, *files, *collections, *scheduling, config, clock, *birthdays, *subscriptions});
   nextcloud::mount(router,
@@ -108,6 +110,7 @@ TestServer::~TestServer() {
   files->events()->close();
   server_->drain(std::chrono::seconds(1));
   server_.reset();
+  thumbnails->close();
   files->close();
   people->close();
   store->close();

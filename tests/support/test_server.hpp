@@ -16,6 +16,7 @@
 #include "welkin/collections/collections.hpp"
 #include "welkin/files/files.hpp"
 #include "welkin/http/server.hpp"
+#include "welkin/media/thumbnails.hpp"
 #include "welkin/people/people.hpp"
 
 namespace welkin::tests {
@@ -92,6 +93,7 @@ class TestServer {
   std::unique_ptr<blobs::Store> store;
   std::unique_ptr<people::People> people;
   std::unique_ptr<files::Files> files;
+  std::unique_ptr<media::Thumbnails> thumbnails;
   std::unique_ptr<collections::Collections> collections;
   std::unique_ptr<calendars::Birthdays> birthdays;
   std::unique_ptr<calendars::Subscriptions> subscriptions;

@@ -47,6 +47,7 @@ struct Caller {
   Credential credential = Credential::none;
   SessionId session;                   // set for session_*
   AppPasswordId app_password;          // set for app_password
+  std::int64_t generation = 0;         // of the account (users.access_gen), set for account_password
   // Limits of the credential. They narrow whatever the gate allows.
   std::int32_t rights_mask = rights::kOwner;   // a read-only app password: kRead
   std::int32_t protocol_mask = protocols::kAll;

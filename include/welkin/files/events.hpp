@@ -55,6 +55,8 @@ class EventHub {
     /// Takes the caller as he is now (his groups, his rights); call now and then. `resync` when he sees other
     /// drives than before.
     Task<EventBatch> refresh(Caller caller);
+    /// Makes a `next` that waits return now, with nothing. From any thread.
+    void wake();
     /// How far everything has been told: for `subscribe`, after a lost connection. [0-9a-f._]
     std::string position() const;
 

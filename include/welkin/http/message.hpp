@@ -38,6 +38,7 @@ std::string_view to_string(Method m);
 Method method_from(std::string_view token);
 
 enum class Status : std::uint16_t {
+  switching_protocols = 101,  // only for WebSockets
   ok = 200,
   created = 201,
   accepted = 202,

@@ -71,6 +71,7 @@ class Reply : public ByteSink {
   explicit Reply(State& state) : state_(state) {}
   Reply(const Reply&) = delete;
   Reply& operator=(const Reply&) = delete;
+  State& state() { return state_; }
 
  private:
   State& state_;

@@ -80,6 +80,8 @@ std::string require_user_name(std::string_view name);
 void require_password(std::string_view password, std::string_view user_name);
 
 class Directory;
+class Devices;
+class Presences;
 
 class People {
  public:
@@ -170,6 +172,9 @@ class People {
 
   /// Other people, as far as one may see them.
   Directory directory() const;  // directory.hpp
+  /// How devices come in, and what outlives a request.
+  Devices devices() const;  // devices.hpp
+  Presences presences() const;  // presence.hpp
 
   struct Totals {
     std::int64_t users = 0, active = 0, admins = 0, quota_bytes = 0, used_bytes = 0, over_80_percent = 0,

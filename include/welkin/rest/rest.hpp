@@ -11,6 +11,7 @@
 #include "welkin/core/id.hpp"
 #include "welkin/files/files.hpp"
 #include "welkin/http/router.hpp"
+#include "welkin/media/thumbnails.hpp"
 #include "welkin/people/people.hpp"
 
 namespace welkin::rest {
@@ -26,6 +27,7 @@ struct Services {
   calendars::Scheduling& scheduling;
   calendars::Birthdays& birthdays;
   calendars::Subscriptions& subscriptions;
+  media::Thumbnails& thumbnails;
 };
 
 /// Adds every route below /api, /health and /ready, the set-up page, and the JSON answers for unknown ones.
