@@ -4,9 +4,10 @@
 #include "nextcloud/web.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/core/text.hpp"
+#include "welkin/files/favorites.hpp"
 
-// What clients ask of apps that this server has nothing to say for: the right empty answers, since a client
-// that expects a list and gets an error shows it.
+// What clients ask of apps. Of most this server has nothing to say: then the right empty answers, since a
+// client that expects a list and gets an error shows it.
 namespace welkin::nextcloud {
 namespace {
 
@@ -79,9 +80,30 @@ Task<> sharees(Call& call) {
   co_await answer(call, data);
 }
 
-/// GET /apps/recommendations/api/v1/recommendations
+Json recommendation_of(const Services& services, const files::Marked& item) {
+  const auto& node = item.node;
+  const auto path = node.path.value_or("");
+  const auto folder = path.substr(0, std::min(path.rfind('/'), path.size()));
+  const auto dot = node.name.rfind('.');
+  return {{"id", std::to_string(node.id.value)},
+          {"timestamp", times::seconds(item.at)},
+          {"name", dot == std::string::npos || dot == 0 ? node.name : node.name.substr(0, dot)},
+          {"directory", folder.empty() ? "/" : folder},
+          {"extension", dot == std::string::npos || dot == 0 ? "" : node.name.substr(dot)},
+          {"mimeType", node.mime_type},
+          {"hasPreview", services.thumbnails.makes_of(node.mime_type)},
+          {"reason", "recently-edited"}};
+}
+
+/// GET /apps/recommendations/api/v1/recommendations: what the caller has opened last.
 Task<> recommendations(Call& call) {
-  return answer(call, Json{{"enabled", false}, {"recommendations", Json::array()}});
+  files::MarkQuery query;
+  query.folders = false;
+  query.limit = 7;
+  const auto page = co_await call.services.files.recent().list(call.rq.caller(), std::move(query));
+  Json items = Json::array();
+  for (const auto& item : page.items) items.push_back(recommendation_of(call.services, item));
+  co_await answer(call, Json{{"enabled", true}, {"recommendations", std::move(items)}});
 }
 
 struct Empty {

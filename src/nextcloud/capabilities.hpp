@@ -10,7 +10,7 @@ inline constexpr bool kHasLocking = false;  // LOCK and UNLOCK with X-User-Lock
 inline constexpr bool kHasTags = false;
 inline constexpr bool kHasUserStatus = true;
 inline constexpr bool kHasPush = true;
-inline constexpr bool kHasRecommendations = false;
+inline constexpr bool kHasRecommendations = true;
 inline constexpr bool kHasDirectEditing = true;
 inline constexpr const char* kDirectEditingTag = "welkin-text-1";  // another one when the editors are others
 

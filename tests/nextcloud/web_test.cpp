@@ -1,5 +1,6 @@
 // What clients ask beside DAV. Tests are numbered as the acceptance list of docs/nextcloud.md.
 #include "nextcloud/web_fixture.hpp"
+#include "welkin/files/favorites.hpp"
 
 namespace welkin::tests {
 namespace {
@@ -271,7 +272,8 @@ TEST_F(NextcloudWeb, Check56WhatNobodyHasIsEmptyInTheRightForm) {
     EXPECT_EQ(sharees["exact"][kind], json::array()) << kind;
     EXPECT_EQ(sharees[kind], json::array()) << kind;
   }
-  EXPECT_EQ(get("/apps/recommendations/api/v1/recommendations")["enabled"], false);
+  EXPECT_EQ(get("/apps/recommendations/api/v1/recommendations"),
+            json::parse(R"({"enabled":true,"recommendations":[]})"));
   EXPECT_TRUE(get("/core/navigation/apps?absolute=true")[0]["href"].is_string());
 }
 
@@ -309,6 +311,20 @@ TEST_F(NextcloudWeb, Check56StatusIsSetAndSaid) {
   // Strangers are told nothing.
   ApiClient of_bob(server.port(), basic(bob.name, bob.password));
   EXPECT_EQ(ocs("GET", top + "/statuses/" + alice.name, "", &of_bob).status, 404);
+}
+
+TEST_F(NextcloudWeb, Check56RecommendsWhatWasOpenedLast) {
+  const auto folder = server.folder(alice, server.home(alice), "Documents");
+  const auto id = server.file(alice, folder, "Report.md", "words");
+  run(server.files->recent().touch(alice.caller, id));
+  const auto found = get("/apps/recommendations/api/v1/recommendations")["recommendations"];
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0]["id"], std::to_string(id.value));
+  EXPECT_TRUE(found[0]["timestamp"].is_number_integer());
+  EXPECT_EQ(found[0]["name"], "Report");
+  EXPECT_EQ(found[0]["extension"], ".md");
+  EXPECT_EQ(found[0]["directory"], "/Documents");
+  EXPECT_TRUE(found[0]["hasPreview"].is_boolean());
 }
 
 TEST_F(NextcloudWeb, Check56TheSearchFindsFilesByName) {
