@@ -44,6 +44,7 @@
 #include "welkin/http/router.hpp"
 #include "welkin/http/server.hpp"
 #include "welkin/jobs/scheduler.hpp"
+#include "welkin/media/reader.hpp"
 #include "welkin/media/thumbnails.hpp"
 #include "welkin/nextcloud/nextcloud.hpp"
 #include "welkin/people/people.hpp"
@@ -112,7 +113,8 @@ Task<std::string> what_is_wrong(db::Db& db, const blobs::Store& store) {
 }
 
 void add_jobs(jobs::Scheduler& jobs, db::Db& db, blobs::Store& store, files::Files& files,
-              people::People& people, calendars::Birthdays& birthdays, media::Thumbnails& thumbnails) {
+              people::People& people, calendars::Birthdays& birthdays, media::Thumbnails& thumbnails,
+              media::Reader& reader) {
   jobs.every(blobs::kCollectJob, 60s, [&store] { return store.collect() > 0; });
   jobs.every(blobs::kSweepJob, 3600s, [&store] { return store.sweep() > 0; });
   jobs.every("files.expire_uploads", 300s, [&files] { return files.expire_uploads(); });
@@ -121,6 +123,7 @@ void add_jobs(jobs::Scheduler& jobs, db::Db& db, blobs::Store& store, files::Fil
   jobs.every("files.put_away_unwritten", 3600s, [&files] { return files.locks().put_away_unwritten(); });
   jobs.every("files.purge_trash", 600s, [&files] { return files.trash_bin().purge_turn(); });
   jobs.every("files.expire_versions", 21600s, [&files] { return files.versions().expire_turn(); });
+  jobs.every("media.read", 15s, [&reader] { return reader.turn(); });
   jobs.every("media.sweep_thumbnails", 21600s, [&thumbnails] { return thumbnails.sweep_turn(); });
   jobs.every("collections.purge_trash", 3600s, [&db] { return collections::purge_trash(db); });
   jobs.every("calendars.birthdays", 60s, [&birthdays] { return birthdays.catch_up_turn(); });
@@ -234,6 +237,7 @@ int serve() {
   people::People people(db, config, clock);
   files::Files files(db, store, config, clock);
   media::Thumbnails thumbnails(db, store, files, config);
+  media::Reader reader(db, store, config);
   collections::Collections collections(db, calendars::masked);
   calendars::Birthdays birthdays(db);
   calendars::Subscriptions subscriptions(db);
@@ -259,7 +263,7 @@ int serve() {
   if (!config.metrics_listen.empty()) metrics_server.emplace(io, config, refresh);
   calendars::Mailer mailer(db, config);
   jobs::Scheduler jobs(db);
-  add_jobs(jobs, db, store, files, people, birthdays, thumbnails);
+  add_jobs(jobs, db, store, files, people, birthdays, thumbnails, reader);
   FeedFetcher fetcher(db, config, subscriptions);
   blobs::Scrubber scrubber(
       store, {.mib_per_second = config.scrub_mib_per_second, .again_after_days = config.scrub_days});

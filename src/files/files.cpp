@@ -17,6 +17,7 @@
 #include "welkin/files/favorites.hpp"
 #include "welkin/files/locks.hpp"
 #include "welkin/files/part_uploads.hpp"
+#include "welkin/files/photos.hpp"
 #include "welkin/files/properties.hpp"
 #include "welkin/files/search.hpp"
 #include "welkin/files/trash.hpp"
@@ -64,6 +65,7 @@ struct Files::Impl {
         favorites(db),
         recent(db),
         search(db),
+        photos(db),
         change_log(db),
         trash_bin(db, config, clock),
         versions(db, store, config),
@@ -81,6 +83,7 @@ struct Files::Impl {
   Favorites favorites;
   Recent recent;
   Search search;
+  Photos photos;
   ChangeLog change_log;
   Trash trash_bin;
   Versions versions;
@@ -106,6 +109,7 @@ PartUploads& Files::part_uploads() { return impl_->part_uploads; }
 Favorites& Files::favorites() { return impl_->favorites; }
 Recent& Files::recent() { return impl_->recent; }
 Search& Files::search() { return impl_->search; }
+Photos& Files::photos() { return impl_->photos; }
 
 void Files::close() {
   impl_->events->close();

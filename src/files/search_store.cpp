@@ -66,8 +66,9 @@ std::vector<std::string> words_of(const std::string& text) {
   std::vector<std::string> words;
   for (const auto word : text::split(text, ' '))
     if (!word.empty()) words.emplace_back(word);
-  std::sort(words.begin(), words.end(),
-            [](const auto& a, const auto& b) { return letters(a) != letters(b) ? letters(a) > letters(b) : a < b; });
+  std::sort(words.begin(), words.end(), [](const auto& a, const auto& b) {
+    return letters(a) != letters(b) ? letters(a) > letters(b) : a < b;
+  });
   return words;
 }
 
@@ -198,6 +199,10 @@ db::Params params_of(const Caller& caller, const SearchQuery& query, const Scope
 }
 
 }  // namespace
+
+std::vector<std::int32_t> readable_drives(db::Tx& tx, const Caller& caller) {
+  return scope_of(tx, caller, {}).drives;
+}
 
 SearchPage search(db::Tx& tx, const Caller& caller, const SearchQuery& query) {
   if (query.folder) require_folder(tx, caller, query.folder);

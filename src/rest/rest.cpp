@@ -51,6 +51,7 @@ void mount(http::Router& router, const Services& services, std::function<Task<st
   mount_trash(scopes, *kept);
   mount_marks(scopes, *kept);
   mount_media(scopes, *kept);
+  mount_photos(scopes, *kept);
   mount_search(scopes, *kept);
   mount_batch(scopes, *kept);
   mount_archives(scopes, *kept);
@@ -61,6 +62,7 @@ void mount(http::Router& router, const Services& services, std::function<Task<st
   mount_sharing(scopes, *kept);
   mount_birthdays(scopes, *kept);
   mount_subscriptions(scopes, *kept);
+  mount_openapi(scopes, router);
   router.set_fallback("/api", [errors, kept](http::Request& rq, http::Reply& rp, const std::string& allowed) {
     return answer_unmatched(errors, rq, rp, allowed);
   });

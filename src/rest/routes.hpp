@@ -39,6 +39,8 @@ void mount_versions(Scopes& s, const Services& services);
 void mount_trash(Scopes& s, const Services& services);
 void mount_marks(Scopes& s, const Services& services);  // favourites, recent
 void mount_media(Scopes& s, const Services& services);  // thumbnails
+void mount_openapi(Scopes& s, const http::Router& router);  // what all of them are
+void mount_photos(Scopes& s, const Services& services);
 void mount_search(Scopes& s, const Services& services);
 void mount_batch(Scopes& s, const Services& services);
 void mount_archives(Scopes& s, const Services& services);  // folders and selections as ZIP

@@ -48,7 +48,70 @@ std::string stored(const std::string& plain) {
   return out + big_endian(adler_of(plain));
 }
 
+/// A TIFF directory of EXIF, big-endian.
+class Ifd {
+ public:
+  /// @param type 2 text, 3 short, 4 long, 5 rational
+  void add(std::uint16_t tag, std::uint16_t type, std::uint32_t count, const std::string& value) {
+    entries_.push_back({tag, type, count, value});
+  }
+  /// @param at  where the directory will stand
+  std::string bytes(std::uint32_t at) const {
+    std::string head = half(static_cast<std::uint16_t>(entries_.size())), tail;
+    const auto tail_at = at + 2 + 12 * static_cast<std::uint32_t>(entries_.size()) + 4;
+    for (const auto& e : entries_) {
+      head += half(e.tag) + half(e.type) + big_endian(e.count);
+      if (e.value.size() <= 4) {
+        head += e.value + std::string(4 - e.value.size(), '\0');
+      } else {
+        head += big_endian(tail_at + static_cast<std::uint32_t>(tail.size()));
+        tail += e.value;
+      }
+    }
+    return head + big_endian(0) + tail;
+  }
+  static std::string half(std::uint16_t n) { return {static_cast<char>(n >> 8), static_cast<char>(n)}; }
+
+ private:
+  struct Entry {
+    std::uint16_t tag, type;
+    std::uint32_t count;
+    std::string value;
+  };
+  std::vector<Entry> entries_;
+};
+
+std::string rational(std::uint32_t above, std::uint32_t below) {
+  return big_endian(above) + big_endian(below);
+}
+
 }  // namespace
+
+std::string with_exif(const std::string& jpeg) {
+  const auto nul = [](std::string text) { return text + '\0'; };
+  Ifd taken, place;
+  taken.add(0x9003, 2, 20, nul("2026:05:01 12:30:00"));
+  place.add(0x0001, 2, 2, nul("N"));
+  place.add(0x0002, 5, 3, rational(52, 1) + rational(30, 1) + rational(0, 1));
+  place.add(0x0003, 2, 2, nul("W"));
+  place.add(0x0004, 5, 3, rational(13, 1) + rational(15, 1) + rational(0, 1));
+  const auto first = [&](std::uint32_t taken_at, std::uint32_t place_at) {
+    Ifd ifd;
+    ifd.add(0x010f, 2, 6, nul("Maker"));
+    ifd.add(0x0110, 2, 4, nul("Cam"));
+    ifd.add(0x0112, 3, 1, Ifd::half(6));
+    ifd.add(0x8769, 4, 1, big_endian(taken_at));
+    ifd.add(0x8825, 4, 1, big_endian(place_at));
+    return ifd.bytes(8);
+  };
+  const auto taken_at = 8 + static_cast<std::uint32_t>(first(0, 0).size());
+  const auto place_at = taken_at + static_cast<std::uint32_t>(taken.bytes(taken_at).size());
+  const auto tiff = std::string("MM\0\x2a", 4) + big_endian(8) + first(taken_at, place_at) +
+                    taken.bytes(taken_at) + place.bytes(place_at);
+  const auto body = std::string("Exif\0\0", 6) + tiff;
+  return jpeg.substr(0, 2) + "\xff\xe1" + Ifd::half(static_cast<std::uint16_t>(body.size() + 2)) + body +
+         jpeg.substr(2);
+}
 
 std::string png(unsigned width, unsigned height) {
   std::string rows;

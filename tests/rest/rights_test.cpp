@@ -288,6 +288,14 @@ const Row kRows[] = {
      [](const Things& t, Subject) -> Request {
        return {"PUT", "/api/files/" + t.file + "/thumbnail/icon", png(1, 1), {}};
      }},
+    {"files.metadata", kReads, true,
+     [](const Things& t, Subject) -> Request { return {"GET", "/api/files/" + t.file + "/metadata", "", {}}; }},
+    {"photos.list", kOwn, false,
+     [](const Things&, Subject) -> Request { return {"GET", "/api/photos", "", {}}; }},
+    {"photos.resources", kOwn, false,
+     [](const Things&, Subject) -> Request { return {"GET", "/api/photos/resources", "", {}}; }},
+    {"photos.months", kOwn, false,
+     [](const Things&, Subject) -> Request { return {"GET", "/api/photos/months", "", {}}; }},
     {"search.find", kReads, true,
      [](const Things& t, Subject) -> Request {
        return {"GET", "/api/search?query=inner&folder_id=" + t.folder, "", {}};

@@ -137,6 +137,7 @@ class PartUploads;  // welkin/files/part_uploads.hpp
 class Favorites;   // welkin/files/favorites.hpp
 class Recent;      // welkin/files/favorites.hpp
 class Search;      // welkin/files/search.hpp
+class Photos;      // welkin/files/photos.hpp
 struct BrowseWants;
 
 /// A body on its way in. Feed it, then finish; destroying it unfinished drops everything.
@@ -263,6 +264,7 @@ class Files {
   Favorites& favorites();
   Recent& recent();
   Search& search();
+  Photos& photos();
 
   // --- upkeep, for the scheduler: each one bounded turn on the calling thread; true: more is waiting
   bool expire_uploads();
