@@ -111,6 +111,39 @@ begin
   end if;
 end $$;
 
+CREATE FUNCTION public.begin_part(p_upload bigint, p_bytes bigint, p_total bigint, p_seconds integer, p_parts_max integer) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare number integer;
+begin
+  update uploads set parts_begun = parts_begun + 1, expires_at = now() + make_interval(secs => p_seconds),
+                     total = coalesce(total, p_total)
+   where id = p_upload returning parts_begun into number;
+  if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  if (select count(*) from upload_parts p where p.upload_id = p_upload) >= p_parts_max then
+    raise exception using errcode = 'WI400', message = 'too_many_parts'; end if;
+  perform reserve_for_upload(p_upload, p_bytes);
+  return number;
+end $$;
+
+CREATE FUNCTION public.begin_part_upload(p_user bigint, p_drive integer, p_parent bigint, p_dir text, p_total bigint, p_seconds integer, p_user_max integer) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare made bigint;
+begin
+  perform pg_advisory_xact_lock(1, p_drive);
+  if (select count(*) from uploads u where u.user_id = p_user and u.client_dir is not null) >= p_user_max then
+    raise exception using errcode = 'WF403', message = 'too_many_uploads'; end if;
+  insert into uploads (user_id, drive_id, parent_id, total, reserved, expires_at, client_dir, name)
+    values (p_user, p_drive, p_parent, p_total, coalesce(p_total, 0), now() + make_interval(secs => p_seconds), p_dir, '')
+    on conflict (user_id, client_dir) where client_dir is not null do nothing returning id into made;
+  if made is null then return null; end if;
+  update drives set reserved_bytes = reserved_bytes + coalesce(p_total, 0)
+   where id = p_drive and (coalesce(p_total, 0) = 0 or used_bytes + reserved_bytes + p_total <= quota_bytes);
+  if not found then raise exception using errcode = 'WQ507', message = 'quota_exceeded'; end if;
+  return made;
+end $$;
+
 CREATE FUNCTION public.begin_upload(p_user bigint, p_drive integer, p_parent bigint, p_name text, p_total bigint, p_seconds integer) RETURNS bigint
     LANGUAGE plpgsql
     AS $$
@@ -628,6 +661,21 @@ begin
                         where d.node_id = p_node or way_down(p_node, d.node_id) is not null);
 end $$;
 
+CREATE FUNCTION public.drop_part(p_upload bigint, p_name text) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare old record;
+begin
+  perform 1 from uploads where id = p_upload for no key update;  -- parts may come side by side
+  delete from upload_parts p where p.upload_id = p_upload and p.name = p_name returning p.part, p.size into old;
+  if old.part is null then return false; end if;
+  insert into chunk_gc (chunk_id) select c.chunk_id from upload_chunks c
+   where c.upload_id = p_upload and c.part = old.part on conflict do nothing;
+  delete from upload_chunks c where c.upload_id = p_upload and c.part = old.part;
+  update uploads set stored = stored - old.size where id = p_upload;
+  return true;
+end $$;
+
 CREATE FUNCTION public.drop_upload(p_upload bigint) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
@@ -1113,6 +1161,23 @@ begin
   update folders set etag_seq = p_seq where node_id = any (ids);
 end $$;
 
+CREATE FUNCTION public.move_upload(p_upload bigint, p_drive integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare u record;
+begin
+  select drive_id, reserved, stored into u from uploads where id = p_upload for update;
+  if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  if u.drive_id = p_drive then return; end if;
+  perform pg_advisory_xact_lock(1, least(u.drive_id, p_drive));
+  perform pg_advisory_xact_lock(1, greatest(u.drive_id, p_drive));
+  update drives set reserved_bytes = reserved_bytes - u.reserved where id = u.drive_id;
+  update drives set reserved_bytes = reserved_bytes + u.stored
+   where id = p_drive and used_bytes + reserved_bytes + u.stored <= quota_bytes;
+  if not found then raise exception using errcode = 'WQ507', message = 'quota_exceeded'; end if;
+  update uploads set drive_id = p_drive, reserved = u.stored where id = p_upload;
+end $$;
+
 CREATE FUNCTION public.now_us() RETURNS bigint
     LANGUAGE sql
     AS $$ select (extract(epoch from clock_timestamp()) * 1e6)::bigint $$;
@@ -1465,6 +1530,27 @@ begin
       created_at = case when had then collection_objects.created_at else excluded.created_at end;
 end $$;
 
+CREATE FUNCTION public.put_part(p_upload bigint, p_name text, p_part integer, p_size bigint, p_crc32 integer, p_seconds integer) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare old record;
+begin
+  perform 1 from uploads where id = p_upload for no key update;  -- parts may come side by side
+  if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  delete from upload_parts p where p.upload_id = p_upload and p.name = p_name returning p.part, p.size into old;
+  if old.part is not null then
+    insert into chunk_gc (chunk_id) select c.chunk_id from upload_chunks c
+     where c.upload_id = p_upload and c.part = old.part on conflict do nothing;
+    delete from upload_chunks c where c.upload_id = p_upload and c.part = old.part;
+  end if;
+  update uploads set stored = stored - coalesce(old.size, 0), expires_at = now() + make_interval(secs => p_seconds)
+   where id = p_upload;
+  perform reserve_for_upload(p_upload, p_size);
+  update uploads set stored = stored + p_size where id = p_upload;
+  insert into upload_parts (upload_id, name, part, size, crc32) values (p_upload, p_name, p_part, p_size, p_crc32);
+  return old.part is null;
+end $$;
+
 CREATE FUNCTION public.raise_chain(p_chain bigint[], p_seq bigint, p_bytes bigint) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -1625,6 +1711,21 @@ begin
   if p_gate.rights & 8 = 0 then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
   if exists (select from nodes n where n.id = p_node and n.kind <> 1) then
     raise exception using errcode = 'WI400', message = 'not_a_file'; end if;
+end $$;
+
+CREATE FUNCTION public.reserve_for_upload(p_upload bigint, p_bytes bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare u record; more bigint;
+begin
+  select * into u from uploads where id = p_upload;
+  more := u.stored + p_bytes - u.reserved;
+  if more <= 0 then return; end if;
+  perform pg_advisory_xact_lock(1, u.drive_id);
+  update drives set reserved_bytes = reserved_bytes + more
+   where id = u.drive_id and used_bytes + reserved_bytes + more <= quota_bytes;
+  if not found then raise exception using errcode = 'WQ507', message = 'quota_exceeded'; end if;
+  update uploads set reserved = reserved + more where id = p_upload;
 end $$;
 
 CREATE FUNCTION public.restore_collection(p_collection bigint, p_user bigint, p_mask integer, p_other_path text, p_days integer, p_many_max integer) RETURNS void
@@ -2617,6 +2718,15 @@ CREATE TABLE public.upload_chunks (
     chunk_id bigint NOT NULL
 );
 
+CREATE TABLE public.upload_parts (
+    upload_id bigint NOT NULL,
+    name text NOT NULL COLLATE pg_catalog."C",
+    part integer NOT NULL,
+    size bigint NOT NULL,
+    crc32 integer NOT NULL,
+    stored_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
 CREATE TABLE public.uploads (
     id bigint NOT NULL,
     user_id bigint,
@@ -2629,7 +2739,9 @@ CREATE TABLE public.uploads (
     result_node_id bigint,
     result_seq bigint,
     client_dir text COLLATE pg_catalog."C",
-    name text NOT NULL COLLATE pg_catalog."C"
+    name text NOT NULL COLLATE pg_catalog."C",
+    parts_begun integer DEFAULT 0 NOT NULL,
+    stored bigint DEFAULT 0 NOT NULL
 )
 WITH (fillfactor='70');
 
@@ -2878,6 +2990,9 @@ ALTER TABLE ONLY public.trash
 
 ALTER TABLE ONLY public.upload_chunks
     ADD CONSTRAINT upload_chunks_pkey PRIMARY KEY (upload_id, part, off);
+
+ALTER TABLE ONLY public.upload_parts
+    ADD CONSTRAINT upload_parts_pkey PRIMARY KEY (upload_id, name);
 
 ALTER TABLE ONLY public.uploads
     ADD CONSTRAINT uploads_pkey PRIMARY KEY (id);
@@ -3265,6 +3380,9 @@ ALTER TABLE ONLY public.upload_chunks
 
 ALTER TABLE ONLY public.upload_chunks
     ADD CONSTRAINT upload_chunks_upload_id_fkey FOREIGN KEY (upload_id) REFERENCES public.uploads(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.upload_parts
+    ADD CONSTRAINT upload_parts_upload_id_fkey FOREIGN KEY (upload_id) REFERENCES public.uploads(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.uploads
     ADD CONSTRAINT uploads_drive_id_fkey FOREIGN KEY (drive_id) REFERENCES public.drives(id) ON DELETE CASCADE;
