@@ -196,7 +196,13 @@ class Nextcloudcmd(Sync):
         self.assertEqual(404, ask(self.user, "GET", "gone")[0])
         shutil.rmtree(os.path.join(self.one, "kind"))
         self.write(self.one, "kind", b"a file again")
-        self.both()
+        self.sync(self.one)
+        self.sync(self.two)
+        self.sync(self.two)  # the folder that stood there may be kept aside first
+        self.assertEqual(b"a file again", ask(self.user, "GET", "kind")[2])
+        for folder in (self.one, self.two):
+            with open(os.path.join(folder, "kind"), "rb") as f:
+                self.assertEqual(b"a file again", f.read())
 
     def test_n34_a_time_that_clients_do_not_take_back(self):
         self.write(self.one, "zero", b"x", 0)
