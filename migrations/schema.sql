@@ -111,6 +111,39 @@ begin
   end if;
 end $$;
 
+CREATE FUNCTION public.begin_part(p_upload bigint, p_bytes bigint, p_total bigint, p_seconds integer, p_parts_max integer) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare number integer;
+begin
+  update uploads set parts_begun = parts_begun + 1, expires_at = now() + make_interval(secs => p_seconds),
+                     total = coalesce(total, p_total)
+   where id = p_upload returning parts_begun into number;
+  if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  if (select count(*) from upload_parts p where p.upload_id = p_upload) >= p_parts_max then
+    raise exception using errcode = 'WI400', message = 'too_many_parts'; end if;
+  perform reserve_for_upload(p_upload, p_bytes);
+  return number;
+end $$;
+
+CREATE FUNCTION public.begin_part_upload(p_user bigint, p_drive integer, p_parent bigint, p_dir text, p_total bigint, p_seconds integer, p_user_max integer) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare made bigint;
+begin
+  perform pg_advisory_xact_lock(1, p_drive);
+  if (select count(*) from uploads u where u.user_id = p_user and u.client_dir is not null) >= p_user_max then
+    raise exception using errcode = 'WF403', message = 'too_many_uploads'; end if;
+  insert into uploads (user_id, drive_id, parent_id, total, reserved, expires_at, client_dir, name)
+    values (p_user, p_drive, p_parent, p_total, coalesce(p_total, 0), now() + make_interval(secs => p_seconds), p_dir, '')
+    on conflict (user_id, client_dir) where client_dir is not null do nothing returning id into made;
+  if made is null then return null; end if;
+  update drives set reserved_bytes = reserved_bytes + coalesce(p_total, 0)
+   where id = p_drive and (coalesce(p_total, 0) = 0 or used_bytes + reserved_bytes + p_total <= quota_bytes);
+  if not found then raise exception using errcode = 'WQ507', message = 'quota_exceeded'; end if;
+  return made;
+end $$;
+
 CREATE FUNCTION public.begin_upload(p_user bigint, p_drive integer, p_parent bigint, p_name text, p_total bigint, p_seconds integer) RETURNS bigint
     LANGUAGE plpgsql
     AS $$
@@ -628,6 +661,21 @@ begin
                         where d.node_id = p_node or way_down(p_node, d.node_id) is not null);
 end $$;
 
+CREATE FUNCTION public.drop_part(p_upload bigint, p_name text) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare old record;
+begin
+  perform 1 from uploads where id = p_upload for no key update;  -- parts may come side by side
+  delete from upload_parts p where p.upload_id = p_upload and p.name = p_name returning p.part, p.size into old;
+  if old.part is null then return false; end if;
+  insert into chunk_gc (chunk_id) select c.chunk_id from upload_chunks c
+   where c.upload_id = p_upload and c.part = old.part on conflict do nothing;
+  delete from upload_chunks c where c.upload_id = p_upload and c.part = old.part;
+  update uploads set stored = stored - old.size where id = p_upload;
+  return true;
+end $$;
+
 CREATE FUNCTION public.drop_upload(p_upload bigint) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
@@ -715,6 +763,17 @@ begin
      and not exists (select from collection_objects o where o.collection_id = c.id)
      and not exists (select from collection_trash t where t.collection_id = c.id);
   return coalesce(cardinality(trashed), 0) >= p_limit or coalesce(cardinality(members), 0) >= p_limit;
+end $$;
+
+CREATE FUNCTION public.end_lock(p_token uuid) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare l record;
+begin
+  select drive_id, app into l from locks where token = p_token;
+  if l.app = 2 then perform pg_advisory_xact_lock(1, l.drive_id); end if;
+  delete from locks where token = p_token returning node_id, drive_id, app into l;
+  if l.app = 2 then perform tell_of_lock(l.node_id, l.drive_id); end if;
 end $$;
 
 CREATE FUNCTION public.etag_text(p_drive integer, p_seq bigint, p_node bigint) RETURNS text
@@ -891,7 +950,8 @@ begin
   if exists (
     select from (
       select r.resource, l.exclusive, coalesce(l.token = any (p_tokens)
-               and (l.owner_id is null or l.owner_id = any (p_subjects)), false) satisfied
+               and (l.owner_id is null or l.owner_id = any (p_subjects))
+               or l.app = 2 and l.owner_id = any (p_subjects), false) satisfied
         from locks l cross join lateral (values
                (1, l.depth_infinity or l.node_id = p_node),
                (2, p_parent is not null and (l.node_id = p_parent
@@ -903,7 +963,8 @@ begin
   return p_deep and exists (
     select from (
       select l.node_id, l.exclusive, coalesce(l.token = any (p_tokens)
-               and (l.owner_id is null or l.owner_id = any (p_subjects)), false) satisfied
+               and (l.owner_id is null or l.owner_id = any (p_subjects))
+               or l.app = 2 and l.owner_id = any (p_subjects), false) satisfied
         from (select distinct y.node_id from locks y
                where y.drive_id = p_drive and y.expires_at > now() and y.node_id <> p_node) d
         join locks l on l.drive_id = p_drive and l.node_id = d.node_id and l.expires_at > now()
@@ -1004,11 +1065,11 @@ begin
     raise exception using errcode = 'WN404', message = 'not_found'; end if;
   if g.rights & p_right <> p_right or p_user = 0 then
     raise exception using errcode = 'WF403', message = 'forbidden'; end if;
-  delete from locks l where l.drive_id = drive and l.expires_at <= now();
+  delete from locks l where l.drive_id = drive and l.expires_at <= now() and l.app <> 2;
   return query
     select l.token, array_position(g.chain, l.node_id) - 1, coalesce(way_down(p_node, l.node_id), '{}')
       from locks l
-     where l.drive_id = drive and (l.exclusive or p_exclusive)
+     where l.drive_id = drive and (l.exclusive or p_exclusive) and l.expires_at > now()
        and (l.node_id = p_node or l.depth_infinity and l.node_id = any (g.chain)
             or p_infinity and way_down(p_node, l.node_id) is not null)
      limit 100;
@@ -1019,6 +1080,7 @@ begin
   insert into locks (token, node_id, drive_id, owner_id, expires_at, seconds, depth_infinity, exclusive, app, owner_xml)
     values (p_token, p_node, drive, p_user, now() + make_interval(secs => p_seconds), p_seconds, p_infinity, p_exclusive,
             p_app, p_owner_xml);
+  if p_app = 2 then perform tell_of_lock(p_node, drive); end if;
 end $$;
 
 CREATE FUNCTION public.member_rights(p_drive integer, p_subjects bigint[], p_mask integer) RETURNS integer
@@ -1111,6 +1173,23 @@ begin
   delete from links where node_id = any (ids);
   update nodes set drive_id = p_to, flags = flags & ~3 where id = any (ids);
   update folders set etag_seq = p_seq where node_id = any (ids);
+end $$;
+
+CREATE FUNCTION public.move_upload(p_upload bigint, p_drive integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare u record;
+begin
+  select drive_id, reserved, stored into u from uploads where id = p_upload for update;
+  if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  if u.drive_id = p_drive then return; end if;
+  perform pg_advisory_xact_lock(1, least(u.drive_id, p_drive));
+  perform pg_advisory_xact_lock(1, greatest(u.drive_id, p_drive));
+  update drives set reserved_bytes = reserved_bytes - u.reserved where id = u.drive_id;
+  update drives set reserved_bytes = reserved_bytes + u.stored
+   where id = p_drive and used_bytes + reserved_bytes + u.stored <= quota_bytes;
+  if not found then raise exception using errcode = 'WQ507', message = 'quota_exceeded'; end if;
+  update uploads set drive_id = p_drive, reserved = u.stored where id = p_upload;
 end $$;
 
 CREATE FUNCTION public.now_us() RETURNS bigint
@@ -1465,6 +1544,27 @@ begin
       created_at = case when had then collection_objects.created_at else excluded.created_at end;
 end $$;
 
+CREATE FUNCTION public.put_part(p_upload bigint, p_name text, p_part integer, p_size bigint, p_crc32 integer, p_seconds integer) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare old record;
+begin
+  perform 1 from uploads where id = p_upload for no key update;  -- parts may come side by side
+  if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  delete from upload_parts p where p.upload_id = p_upload and p.name = p_name returning p.part, p.size into old;
+  if old.part is not null then
+    insert into chunk_gc (chunk_id) select c.chunk_id from upload_chunks c
+     where c.upload_id = p_upload and c.part = old.part on conflict do nothing;
+    delete from upload_chunks c where c.upload_id = p_upload and c.part = old.part;
+  end if;
+  update uploads set stored = stored - coalesce(old.size, 0), expires_at = now() + make_interval(secs => p_seconds)
+   where id = p_upload;
+  perform reserve_for_upload(p_upload, p_size);
+  update uploads set stored = stored + p_size where id = p_upload;
+  insert into upload_parts (upload_id, name, part, size, crc32) values (p_upload, p_name, p_part, p_size, p_crc32);
+  return old.part is null;
+end $$;
+
 CREATE FUNCTION public.raise_chain(p_chain bigint[], p_seq bigint, p_bytes bigint) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -1625,6 +1725,21 @@ begin
   if p_gate.rights & 8 = 0 then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
   if exists (select from nodes n where n.id = p_node and n.kind <> 1) then
     raise exception using errcode = 'WI400', message = 'not_a_file'; end if;
+end $$;
+
+CREATE FUNCTION public.reserve_for_upload(p_upload bigint, p_bytes bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare u record; more bigint;
+begin
+  select * into u from uploads where id = p_upload;
+  more := u.stored + p_bytes - u.reserved;
+  if more <= 0 then return; end if;
+  perform pg_advisory_xact_lock(1, u.drive_id);
+  update drives set reserved_bytes = reserved_bytes + more
+   where id = u.drive_id and used_bytes + reserved_bytes + more <= quota_bytes;
+  if not found then raise exception using errcode = 'WQ507', message = 'quota_exceeded'; end if;
+  update uploads set reserved = reserved + more where id = p_upload;
 end $$;
 
 CREATE FUNCTION public.restore_collection(p_collection bigint, p_user bigint, p_mask integer, p_other_path text, p_days integer, p_many_max integer) RETURNS void
@@ -1883,6 +1998,21 @@ begin
       end if;
     end if;
   end loop;
+end $$;
+
+CREATE FUNCTION public.tell_of_lock(p_node bigint, p_drive integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare d record;
+begin
+  d := begin_change(p_drive, 0, false);
+  with recursive up as (
+    select id, parent_id from nodes where id = p_node
+    union all
+    select n.id, n.parent_id from nodes n join up on n.id = up.parent_id)
+  update folders f set etag_seq = d.seq from up where f.node_id = up.id;
+  insert into changes (drive_id, seq, node_id, parent_id, op)
+    select p_drive, d.seq, n.id, n.parent_id, 4 from nodes n where n.id = p_node;
 end $$;
 
 CREATE FUNCTION public.transfer_object(p_from bigint, p_name text, p_to bigint, p_to_name text, p_copy boolean, p_overwrite boolean, p_user bigint, p_subjects bigint[], p_mask integer, p_expect smallint, p_expected uuid, OUT verdict text, OUT holder text, OUT created boolean) RETURNS record
@@ -2617,6 +2747,15 @@ CREATE TABLE public.upload_chunks (
     chunk_id bigint NOT NULL
 );
 
+CREATE TABLE public.upload_parts (
+    upload_id bigint NOT NULL,
+    name text NOT NULL COLLATE pg_catalog."C",
+    part integer NOT NULL,
+    size bigint NOT NULL,
+    crc32 integer NOT NULL,
+    stored_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
 CREATE TABLE public.uploads (
     id bigint NOT NULL,
     user_id bigint,
@@ -2629,7 +2768,9 @@ CREATE TABLE public.uploads (
     result_node_id bigint,
     result_seq bigint,
     client_dir text COLLATE pg_catalog."C",
-    name text NOT NULL COLLATE pg_catalog."C"
+    name text NOT NULL COLLATE pg_catalog."C",
+    parts_begun integer DEFAULT 0 NOT NULL,
+    stored bigint DEFAULT 0 NOT NULL
 )
 WITH (fillfactor='70');
 
@@ -2878,6 +3019,9 @@ ALTER TABLE ONLY public.trash
 
 ALTER TABLE ONLY public.upload_chunks
     ADD CONSTRAINT upload_chunks_pkey PRIMARY KEY (upload_id, part, off);
+
+ALTER TABLE ONLY public.upload_parts
+    ADD CONSTRAINT upload_parts_pkey PRIMARY KEY (upload_id, name);
 
 ALTER TABLE ONLY public.uploads
     ADD CONSTRAINT uploads_pkey PRIMARY KEY (id);
@@ -3265,6 +3409,9 @@ ALTER TABLE ONLY public.upload_chunks
 
 ALTER TABLE ONLY public.upload_chunks
     ADD CONSTRAINT upload_chunks_upload_id_fkey FOREIGN KEY (upload_id) REFERENCES public.uploads(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.upload_parts
+    ADD CONSTRAINT upload_parts_upload_id_fkey FOREIGN KEY (upload_id) REFERENCES public.uploads(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.uploads
     ADD CONSTRAINT uploads_drive_id_fkey FOREIGN KEY (drive_id) REFERENCES public.drives(id) ON DELETE CASCADE;
