@@ -1,3 +1,4 @@
+import { untrack } from 'svelte';
 import type { Item } from '$lib/api/types';
 
 class Cell {
@@ -17,9 +18,15 @@ export class Selection {
   /** Where Shift extends from. */
   anchor: string | null = null;
 
-  has(id: string): boolean {
+  /** Made outside of whatever asks: Svelte wakes nobody by a state that was made while it was being drawn. */
+  #cell(id: string): Cell {
     let cell = this.#cells.get(id);
-    if (!cell) this.#cells.set(id, (cell = new Cell()));
+    if (!cell) this.#cells.set(id, (cell = untrack(() => new Cell())));
+    return cell;
+  }
+
+  has(id: string): boolean {
+    const cell = this.#cell(id);
     return this.#all !== cell.flipped;
   }
   get all() { return this.#all; }
@@ -40,8 +47,7 @@ export class Selection {
 
   #flip(item: Item, flipped: boolean) {
     if (this.#flipped.has(item.id) === flipped) return;
-    let cell = this.#cells.get(item.id);
-    if (!cell) this.#cells.set(item.id, (cell = new Cell()));
+    const cell = this.#cell(item.id);
     cell.flipped = flipped;
     if (flipped) this.#flipped.set(item.id, item);
     else this.#flipped.delete(item.id);
