@@ -1,8 +1,25 @@
-import { untrack } from 'svelte';
+import { createSubscriber } from 'svelte/reactivity';
 import type { Item } from '$lib/api/types';
 
+/**
+ * One row's share. No `$state`: cells are made while rows are drawn, and Svelte wakes nobody by a state that was made in the
+ * same breath.
+ */
 class Cell {
-  flipped = $state(false);
+  #flipped = false;
+  #wake: (() => void) | null = null;
+  readonly #watch = createSubscriber((wake) => {
+    this.#wake = wake;
+    return () => (this.#wake = null);
+  });
+  get flipped() {
+    this.#watch();
+    return this.#flipped;
+  }
+  set flipped(to: boolean) {
+    this.#flipped = to;
+    this.#wake?.();
+  }
 }
 
 /**
@@ -18,10 +35,9 @@ export class Selection {
   /** Where Shift extends from. */
   anchor: string | null = null;
 
-  /** Made outside of whatever asks: Svelte wakes nobody by a state that was made while it was being drawn. */
   #cell(id: string): Cell {
     let cell = this.#cells.get(id);
-    if (!cell) this.#cells.set(id, (cell = untrack(() => new Cell())));
+    if (!cell) this.#cells.set(id, (cell = new Cell()));
     return cell;
   }
 
