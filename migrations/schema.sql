@@ -111,6 +111,39 @@ begin
   end if;
 end $$;
 
+CREATE FUNCTION public.begin_part(p_upload bigint, p_bytes bigint, p_total bigint, p_seconds integer, p_parts_max integer) RETURNS integer
+    LANGUAGE plpgsql
+    AS $$
+declare number integer;
+begin
+  update uploads set parts_begun = parts_begun + 1, expires_at = now() + make_interval(secs => p_seconds),
+                     total = coalesce(total, p_total)
+   where id = p_upload returning parts_begun into number;
+  if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  if (select count(*) from upload_parts p where p.upload_id = p_upload) >= p_parts_max then
+    raise exception using errcode = 'WI400', message = 'too_many_parts'; end if;
+  perform reserve_for_upload(p_upload, p_bytes);
+  return number;
+end $$;
+
+CREATE FUNCTION public.begin_part_upload(p_user bigint, p_drive integer, p_parent bigint, p_dir text, p_total bigint, p_seconds integer, p_user_max integer) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare made bigint;
+begin
+  perform pg_advisory_xact_lock(1, p_drive);
+  if (select count(*) from uploads u where u.user_id = p_user and u.client_dir is not null) >= p_user_max then
+    raise exception using errcode = 'WF403', message = 'too_many_uploads'; end if;
+  insert into uploads (user_id, drive_id, parent_id, total, reserved, expires_at, client_dir, name)
+    values (p_user, p_drive, p_parent, p_total, coalesce(p_total, 0), now() + make_interval(secs => p_seconds), p_dir, '')
+    on conflict (user_id, client_dir) where client_dir is not null do nothing returning id into made;
+  if made is null then return null; end if;
+  update drives set reserved_bytes = reserved_bytes + coalesce(p_total, 0)
+   where id = p_drive and (coalesce(p_total, 0) = 0 or used_bytes + reserved_bytes + p_total <= quota_bytes);
+  if not found then raise exception using errcode = 'WQ507', message = 'quota_exceeded'; end if;
+  return made;
+end $$;
+
 CREATE FUNCTION public.begin_upload(p_user bigint, p_drive integer, p_parent bigint, p_name text, p_total bigint, p_seconds integer) RETURNS bigint
     LANGUAGE plpgsql
     AS $$
@@ -628,6 +661,21 @@ begin
                         where d.node_id = p_node or way_down(p_node, d.node_id) is not null);
 end $$;
 
+CREATE FUNCTION public.drop_part(p_upload bigint, p_name text) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare old record;
+begin
+  perform 1 from uploads where id = p_upload for no key update;  -- parts may come side by side
+  delete from upload_parts p where p.upload_id = p_upload and p.name = p_name returning p.part, p.size into old;
+  if old.part is null then return false; end if;
+  insert into chunk_gc (chunk_id) select c.chunk_id from upload_chunks c
+   where c.upload_id = p_upload and c.part = old.part on conflict do nothing;
+  delete from upload_chunks c where c.upload_id = p_upload and c.part = old.part;
+  update uploads set stored = stored - old.size where id = p_upload;
+  return true;
+end $$;
+
 CREATE FUNCTION public.drop_upload(p_upload bigint) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
@@ -1113,6 +1161,23 @@ begin
   update folders set etag_seq = p_seq where node_id = any (ids);
 end $$;
 
+CREATE FUNCTION public.move_upload(p_upload bigint, p_drive integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare u record;
+begin
+  select drive_id, reserved, stored into u from uploads where id = p_upload for update;
+  if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  if u.drive_id = p_drive then return; end if;
+  perform pg_advisory_xact_lock(1, least(u.drive_id, p_drive));
+  perform pg_advisory_xact_lock(1, greatest(u.drive_id, p_drive));
+  update drives set reserved_bytes = reserved_bytes - u.reserved where id = u.drive_id;
+  update drives set reserved_bytes = reserved_bytes + u.stored
+   where id = p_drive and used_bytes + reserved_bytes + u.stored <= quota_bytes;
+  if not found then raise exception using errcode = 'WQ507', message = 'quota_exceeded'; end if;
+  update uploads set drive_id = p_drive, reserved = u.stored where id = p_upload;
+end $$;
+
 CREATE FUNCTION public.now_us() RETURNS bigint
     LANGUAGE sql
     AS $$ select (extract(epoch from clock_timestamp()) * 1e6)::bigint $$;
@@ -1465,6 +1530,27 @@ begin
       created_at = case when had then collection_objects.created_at else excluded.created_at end;
 end $$;
 
+CREATE FUNCTION public.put_part(p_upload bigint, p_name text, p_part integer, p_size bigint, p_crc32 integer, p_seconds integer) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare old record;
+begin
+  perform 1 from uploads where id = p_upload for no key update;  -- parts may come side by side
+  if not found then raise exception using errcode = 'WN404', message = 'not_found'; end if;
+  delete from upload_parts p where p.upload_id = p_upload and p.name = p_name returning p.part, p.size into old;
+  if old.part is not null then
+    insert into chunk_gc (chunk_id) select c.chunk_id from upload_chunks c
+     where c.upload_id = p_upload and c.part = old.part on conflict do nothing;
+    delete from upload_chunks c where c.upload_id = p_upload and c.part = old.part;
+  end if;
+  update uploads set stored = stored - coalesce(old.size, 0), expires_at = now() + make_interval(secs => p_seconds)
+   where id = p_upload;
+  perform reserve_for_upload(p_upload, p_size);
+  update uploads set stored = stored + p_size where id = p_upload;
+  insert into upload_parts (upload_id, name, part, size, crc32) values (p_upload, p_name, p_part, p_size, p_crc32);
+  return old.part is null;
+end $$;
+
 CREATE FUNCTION public.raise_chain(p_chain bigint[], p_seq bigint, p_bytes bigint) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -1625,6 +1711,21 @@ begin
   if p_gate.rights & 8 = 0 then raise exception using errcode = 'WF403', message = 'forbidden'; end if;
   if exists (select from nodes n where n.id = p_node and n.kind <> 1) then
     raise exception using errcode = 'WI400', message = 'not_a_file'; end if;
+end $$;
+
+CREATE FUNCTION public.reserve_for_upload(p_upload bigint, p_bytes bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare u record; more bigint;
+begin
+  select * into u from uploads where id = p_upload;
+  more := u.stored + p_bytes - u.reserved;
+  if more <= 0 then return; end if;
+  perform pg_advisory_xact_lock(1, u.drive_id);
+  update drives set reserved_bytes = reserved_bytes + more
+   where id = u.drive_id and used_bytes + reserved_bytes + more <= quota_bytes;
+  if not found then raise exception using errcode = 'WQ507', message = 'quota_exceeded'; end if;
+  update uploads set reserved = reserved + more where id = p_upload;
 end $$;
 
 CREATE FUNCTION public.restore_collection(p_collection bigint, p_user bigint, p_mask integer, p_other_path text, p_days integer, p_many_max integer) RETURNS void
@@ -2222,34 +2323,9 @@ CREATE TABLE public.content_chunks (
     chunk_id bigint NOT NULL
 );
 
-CREATE TABLE public.content_facts (
-    content_id bigint NOT NULL,
-    width integer,
-    height integer,
-    orientation smallint,
-    taken_at bigint,
-    latitude double precision,
-    longitude double precision,
-    make text,
-    model text
-);
-
 CREATE TABLE public.content_gc (
     content_id bigint NOT NULL,
     since timestamp with time zone DEFAULT now() NOT NULL
-);
-
-CREATE TABLE public.content_reading (
-    only_row boolean DEFAULT true NOT NULL,
-    done_to bigint DEFAULT 0 NOT NULL,
-    seen_to bigint DEFAULT 0 NOT NULL,
-    seen_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT content_reading_only_row_check CHECK (only_row)
-);
-
-CREATE TABLE public.content_text (
-    content_id bigint NOT NULL,
-    words tsvector NOT NULL
 );
 
 CREATE TABLE public.contents (
@@ -2269,19 +2345,6 @@ ALTER TABLE public.contents ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     NO MINVALUE
     NO MAXVALUE
     CACHE 1
-);
-
-CREATE TABLE public.device_logins (
-    poll_hash bytea NOT NULL,
-    page_hash bytea NOT NULL,
-    user_id bigint,
-    login text DEFAULT ''::text NOT NULL,
-    device text NOT NULL,
-    address text NOT NULL,
-    created_at timestamp with time zone NOT NULL,
-    expires_at timestamp with time zone NOT NULL,
-    CONSTRAINT device_logins_page_hash_check CHECK ((octet_length(page_hash) = 32)),
-    CONSTRAINT device_logins_poll_hash_check CHECK ((octet_length(poll_hash) = 32))
 );
 
 CREATE TABLE public.drive_members (
@@ -2500,18 +2563,6 @@ ALTER TABLE public.nodes ALTER COLUMN id ADD GENERATED BY DEFAULT AS IDENTITY (
     CACHE 1
 );
 
-CREATE TABLE public.one_time_tokens (
-    hash bytea NOT NULL,
-    purpose smallint NOT NULL,
-    user_id bigint NOT NULL,
-    app_password_id bigint,
-    session_id bigint,
-    access_gen bigint NOT NULL,
-    node_id bigint DEFAULT 0 NOT NULL,
-    expires_at timestamp with time zone NOT NULL,
-    CONSTRAINT one_time_tokens_hash_check CHECK ((octet_length(hash) = 32))
-);
-
 CREATE TABLE public.recent (
     user_id bigint NOT NULL,
     node_id bigint NOT NULL,
@@ -2617,6 +2668,15 @@ CREATE TABLE public.upload_chunks (
     chunk_id bigint NOT NULL
 );
 
+CREATE TABLE public.upload_parts (
+    upload_id bigint NOT NULL,
+    name text NOT NULL COLLATE pg_catalog."C",
+    part integer NOT NULL,
+    size bigint NOT NULL,
+    crc32 integer NOT NULL,
+    stored_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
 CREATE TABLE public.uploads (
     id bigint NOT NULL,
     user_id bigint,
@@ -2629,7 +2689,9 @@ CREATE TABLE public.uploads (
     result_node_id bigint,
     result_seq bigint,
     client_dir text COLLATE pg_catalog."C",
-    name text NOT NULL COLLATE pg_catalog."C"
+    name text NOT NULL COLLATE pg_catalog."C",
+    parts_begun integer DEFAULT 0 NOT NULL,
+    stored bigint DEFAULT 0 NOT NULL
 )
 WITH (fillfactor='70');
 
@@ -2640,18 +2702,6 @@ ALTER TABLE public.uploads ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     NO MINVALUE
     NO MAXVALUE
     CACHE 1
-);
-
-CREATE TABLE public.user_statuses (
-    user_id bigint NOT NULL,
-    state text DEFAULT 'online'::text NOT NULL,
-    is_chosen boolean DEFAULT false NOT NULL,
-    seen_at timestamp with time zone DEFAULT now() NOT NULL,
-    message_id text DEFAULT ''::text NOT NULL,
-    icon text DEFAULT ''::text NOT NULL,
-    message text DEFAULT ''::text NOT NULL,
-    clear_at timestamp with time zone,
-    CONSTRAINT user_statuses_state_check CHECK ((state = ANY (ARRAY['online'::text, 'away'::text, 'dnd'::text, 'busy'::text, 'invisible'::text, 'offline'::text])))
 );
 
 CREATE TABLE public.users (
@@ -2744,26 +2794,11 @@ ALTER TABLE ONLY public.collections
 ALTER TABLE ONLY public.content_chunks
     ADD CONSTRAINT content_chunks_pkey PRIMARY KEY (content_id, off);
 
-ALTER TABLE ONLY public.content_facts
-    ADD CONSTRAINT content_facts_pkey PRIMARY KEY (content_id);
-
 ALTER TABLE ONLY public.content_gc
     ADD CONSTRAINT content_gc_pkey PRIMARY KEY (content_id);
 
-ALTER TABLE ONLY public.content_reading
-    ADD CONSTRAINT content_reading_pkey PRIMARY KEY (only_row);
-
-ALTER TABLE ONLY public.content_text
-    ADD CONSTRAINT content_text_pkey PRIMARY KEY (content_id);
-
 ALTER TABLE ONLY public.contents
     ADD CONSTRAINT contents_pkey PRIMARY KEY (id);
-
-ALTER TABLE ONLY public.device_logins
-    ADD CONSTRAINT device_logins_page_hash_key UNIQUE (page_hash);
-
-ALTER TABLE ONLY public.device_logins
-    ADD CONSTRAINT device_logins_pkey PRIMARY KEY (poll_hash);
 
 ALTER TABLE ONLY public.drive_members
     ADD CONSTRAINT drive_members_pkey PRIMARY KEY (drive_id, subject_id);
@@ -2837,9 +2872,6 @@ ALTER TABLE ONLY public.node_properties
 ALTER TABLE ONLY public.nodes
     ADD CONSTRAINT nodes_pkey PRIMARY KEY (id);
 
-ALTER TABLE ONLY public.one_time_tokens
-    ADD CONSTRAINT one_time_tokens_pkey PRIMARY KEY (hash);
-
 ALTER TABLE ONLY public.recent
     ADD CONSTRAINT recent_pkey PRIMARY KEY (user_id, node_id);
 
@@ -2879,11 +2911,11 @@ ALTER TABLE ONLY public.trash
 ALTER TABLE ONLY public.upload_chunks
     ADD CONSTRAINT upload_chunks_pkey PRIMARY KEY (upload_id, part, off);
 
+ALTER TABLE ONLY public.upload_parts
+    ADD CONSTRAINT upload_parts_pkey PRIMARY KEY (upload_id, name);
+
 ALTER TABLE ONLY public.uploads
     ADD CONSTRAINT uploads_pkey PRIMARY KEY (id);
-
-ALTER TABLE ONLY public.user_statuses
-    ADD CONSTRAINT user_statuses_pkey PRIMARY KEY (user_id);
 
 ALTER TABLE ONLY public.users
     ADD CONSTRAINT users_login_key UNIQUE (login);
@@ -2951,15 +2983,7 @@ CREATE INDEX collections_deleted ON public.collections USING btree (deleted_at) 
 
 CREATE INDEX content_chunks_by_chunk ON public.content_chunks USING btree (chunk_id);
 
-CREATE INDEX content_facts_taken ON public.content_facts USING btree (content_id) INCLUDE (taken_at) WHERE (taken_at IS NOT NULL);
-
 CREATE INDEX content_gc_due ON public.content_gc USING btree (since);
-
-CREATE INDEX content_text_words ON public.content_text USING gin (words);
-
-CREATE INDEX device_logins_by_expiry ON public.device_logins USING btree (expires_at);
-
-CREATE INDEX device_logins_by_user ON public.device_logins USING btree (user_id) WHERE (user_id IS NOT NULL);
 
 CREATE INDEX drive_members_by_group ON public.drive_members USING btree (group_id);
 
@@ -3020,10 +3044,6 @@ CREATE INDEX nodes_files_by_size ON public.nodes USING btree (parent_id, size, i
 CREATE INDEX nodes_listing ON public.nodes USING btree (parent_id, kind DESC, public.fold_name(name), name);
 
 CREATE INDEX nodes_search ON public.nodes USING gin (drive_id, public.fold_name(name) public.gin_trgm_ops);
-
-CREATE INDEX one_time_tokens_by_expiry ON public.one_time_tokens USING btree (expires_at);
-
-CREATE INDEX one_time_tokens_by_user ON public.one_time_tokens USING btree (user_id);
 
 CREATE INDEX recent_by_node ON public.recent USING btree (node_id);
 
@@ -3131,15 +3151,6 @@ ALTER TABLE ONLY public.content_chunks
 ALTER TABLE ONLY public.content_chunks
     ADD CONSTRAINT content_chunks_content_id_fkey FOREIGN KEY (content_id) REFERENCES public.contents(id) ON DELETE CASCADE;
 
-ALTER TABLE ONLY public.content_facts
-    ADD CONSTRAINT content_facts_content_id_fkey FOREIGN KEY (content_id) REFERENCES public.contents(id) ON DELETE CASCADE;
-
-ALTER TABLE ONLY public.content_text
-    ADD CONSTRAINT content_text_content_id_fkey FOREIGN KEY (content_id) REFERENCES public.contents(id) ON DELETE CASCADE;
-
-ALTER TABLE ONLY public.device_logins
-    ADD CONSTRAINT device_logins_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
-
 ALTER TABLE ONLY public.drive_members
     ADD CONSTRAINT drive_members_drive_id_fkey FOREIGN KEY (drive_id) REFERENCES public.drives(id) ON DELETE CASCADE;
 
@@ -3233,9 +3244,6 @@ ALTER TABLE ONLY public.nodes
 ALTER TABLE ONLY public.nodes
     ADD CONSTRAINT nodes_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES public.nodes(id);
 
-ALTER TABLE ONLY public.one_time_tokens
-    ADD CONSTRAINT one_time_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
-
 ALTER TABLE ONLY public.recent
     ADD CONSTRAINT recent_node_id_fkey FOREIGN KEY (node_id) REFERENCES public.nodes(id) ON DELETE CASCADE;
 
@@ -3266,14 +3274,14 @@ ALTER TABLE ONLY public.upload_chunks
 ALTER TABLE ONLY public.upload_chunks
     ADD CONSTRAINT upload_chunks_upload_id_fkey FOREIGN KEY (upload_id) REFERENCES public.uploads(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY public.upload_parts
+    ADD CONSTRAINT upload_parts_upload_id_fkey FOREIGN KEY (upload_id) REFERENCES public.uploads(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.uploads
     ADD CONSTRAINT uploads_drive_id_fkey FOREIGN KEY (drive_id) REFERENCES public.drives(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.uploads
     ADD CONSTRAINT uploads_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
-
-ALTER TABLE ONLY public.user_statuses
-    ADD CONSTRAINT user_statuses_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.versions
     ADD CONSTRAINT versions_content_id_fkey FOREIGN KEY (content_id) REFERENCES public.contents(id);

@@ -173,13 +173,13 @@ class Answering {
  private:
   const gw::PropQuery& query() const {
     static const auto* report = new wire::XmlElement(
-        wire::parse_xml("<D:propfind xmlns:D='DAV:' xmlns:C='urn:ietf:params:xml:ns:caldav' "
-                        "xmlns:A='urn:ietf:params:xml:ns:carddav'><D:prop>"
-                        "<D:getetag/><C:calendar-data/></D:prop></D:propfind>"));
+        wire::parse_xml("<d:propfind xmlns:d='DAV:' xmlns:C='urn:ietf:params:xml:ns:caldav' "
+                        "xmlns:A='urn:ietf:params:xml:ns:carddav'><d:prop>"
+                        "<d:getetag/><C:calendar-data/></d:prop></d:propfind>"));
     static const auto* cards =
-        new wire::XmlElement(wire::parse_xml("<D:propfind xmlns:D='DAV:' "
-                                             "xmlns:A='urn:ietf:params:xml:ns:carddav'><D:prop><D:getetag/"
-                                             "><A:address-data/></D:prop></D:propfind>"));
+        new wire::XmlElement(wire::parse_xml("<d:propfind xmlns:d='DAV:' "
+                                             "xmlns:A='urn:ietf:params:xml:ns:carddav'><d:prop><d:getetag/"
+                                             "><A:address-data/></d:prop></d:propfind>"));
     static const auto* etags =
         new wire::XmlElement(wire::parse_xml("<propfind xmlns='DAV:'><prop><getetag/></prop></propfind>"));
     static const auto* a = new gw::PropQuery(gw::read_propfind(report));

@@ -97,10 +97,10 @@ struct Owned {
 };
 void sets_before(const std::vector<std::string>& all, std::string& out) {
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const Owned row{i % 16 == 0 ? "<D:collection/>" : "", std::string(kTypes[i % std::size(kTypes)])};
-    out += "<D:resourcetype>" + row.kind + "</D:resourcetype><D:getcontenttype>";
+    const Owned row{i % 16 == 0 ? "<d:collection/>" : "", std::string(kTypes[i % std::size(kTypes)])};
+    out += "<d:resourcetype>" + row.kind + "</d:resourcetype><d:getcontenttype>";
     wire::append_escaped(out, row.type);
-    out += "</D:getcontenttype>";
+    out += "</d:getcontenttype>";
   }
 }
 
@@ -180,9 +180,9 @@ namespace {
 
 /// An empty element says the same as one without content.
 std::string one_form(std::string text) {
-  const std::string_view open = "<D:resourcetype></D:resourcetype>";
+  const std::string_view open = "<d:resourcetype></d:resourcetype>";
   for (auto at = text.find(open); at != text.npos; at = text.find(open, at))
-    text.replace(at, open.size(), "<D:resourcetype/>");
+    text.replace(at, open.size(), "<d:resourcetype/>");
   return text;
 }
 

@@ -28,16 +28,16 @@ from figures import PASSWORD, Welkin, free_port, seconds_of, wait_for
 from propfind import Peer, peak_kib
 
 CONNECTIONS = 8
-SPACES = 'xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:CS="http://calendarserver.org/ns/"'
-QUERY = (f'<C:calendar-query {SPACES}><D:prop><D:getetag/><C:calendar-data/></D:prop><C:filter><C:comp-filter name="VCALENDAR"/>'
+SPACES = 'xmlns:d="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:CS="http://calendarserver.org/ns/"'
+QUERY = (f'<C:calendar-query {SPACES}><d:prop><d:getetag/><C:calendar-data/></d:prop><C:filter><C:comp-filter name="VCALENDAR"/>'
          "</C:filter></C:calendar-query>")
-LISTING = f"<D:propfind {SPACES}><D:prop><D:getetag/></D:prop></D:propfind>"
-POLL = f"<D:propfind {SPACES}><D:prop><CS:getctag/><D:sync-token/></D:prop></D:propfind>"
+LISTING = f"<d:propfind {SPACES}><d:prop><d:getetag/></d:prop></d:propfind>"
+POLL = f"<d:propfind {SPACES}><d:prop><CS:getctag/><d:sync-token/></d:prop></d:propfind>"
 
 
 def sync_body(token):
-    return (f"<D:sync-collection {SPACES}><D:sync-token>{token}</D:sync-token><D:sync-level>1</D:sync-level><D:prop><D:getetag/></D:prop>"
-            "</D:sync-collection>")
+    return (f"<d:sync-collection {SPACES}><d:sync-token>{token}</d:sync-token><d:sync-level>1</d:sync-level><d:prop><d:getetag/></d:prop>"
+            "</d:sync-collection>")
 
 
 def event(number):

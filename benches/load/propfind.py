@@ -21,8 +21,8 @@ import tempfile
 
 from figures import PASSWORD, Welkin, free_port, wait_for
 
-NAMED = ('<D:propfind xmlns:D="DAV:"><D:prop><D:resourcetype/><D:getcontentlength/><D:getlastmodified/><D:getetag/>'
-         "<D:displayname/></D:prop></D:propfind>")
+NAMED = ('<d:propfind xmlns:d="DAV:"><d:prop><d:resourcetype/><d:getcontentlength/><d:getlastmodified/><d:getetag/>'
+         "<d:displayname/></d:prop></d:propfind>")
 
 
 def ask(url, body, *more):

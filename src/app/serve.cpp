@@ -46,6 +46,7 @@
 #include "welkin/jobs/scheduler.hpp"
 #include "welkin/media/reader.hpp"
 #include "welkin/media/thumbnails.hpp"
+#include "welkin/nextcloud/nextcloud.hpp"
 #include "welkin/people/people.hpp"
 #include "welkin/rest/rest.hpp"
 
@@ -251,6 +252,7 @@ int serve() {
   const dav::Services dav_services{people, files, collections, scheduling,
                                    config, clock, birthdays,   subscriptions};
   dav::mount(router, dav_services);
+  nextcloud::mount(router, {people, files, collections, scheduling, config, clock, birthdays, subscriptions});
   if (!config.metrics_token.empty()) mount_metrics(router, config.metrics_token, refresh);
 
   for (std::size_t i = 0; i < io.size(); ++i) {

@@ -42,6 +42,7 @@ struct NewContent {
   Sha256 sha256;             // all zero: not known yet
   std::size_t chunks;        // those of an upload are added by join_upload
   const Bytes* inline_body;  // nullptr: chunks
+  Bytes sha1{};              // "": not known
 };
 
 /// Thrown by insert_live when one of the ids has a row already: the sweeper took the file for an orphan.
@@ -71,9 +72,11 @@ class ChunkTx {
   virtual void insert_upload_chunks(UploadId upload, std::int32_t part,
                                     std::span<const std::uint64_t> offsets,
                                     std::span<const ChunkId> chunks) = 0;
-  /// Locks the upload, gives its chunks to `content` in the order of parts and offsets (and counts them
-  /// there), and takes them from the upload. @return bytes they hold. @throws Error gone `upload_ended`
-  virtual std::uint64_t join_upload(UploadId upload, ContentId content) = 0;
+  /// Locks the upload, gives the chunks of `parts` to `content` in that order (and counts them there), and takes
+  /// all from the upload; those of other parts are queued. No parts: all, in the order of their numbers.
+  /// @return bytes they hold. @throws Error gone `upload_ended`
+  virtual std::uint64_t join_upload(UploadId upload, std::span<const std::int32_t> parts,
+                                    ContentId content) = 0;
 
   // -- collecting contents
   /// Contents queued for at least the grace, not in anybody else's hands.

@@ -80,23 +80,24 @@ std::vector<ChunkId> PgChunkTx::insert_live(std::span<const PlacedChunk> chunks)
 std::vector<ContentId> PgChunkTx::insert_contents(std::span<const NewContent> contents) {
   // Rows come back in the order they went in; crc32 and size prove it.
   static constexpr Stmt kInsertContents{"blobs.insert_contents", R"(
-    insert into contents (size, crc32, sha256, n_chunks)
-    select size, crc32, nullif(sha256, ''::bytea), n_chunks
-      from unnest($1::bigint[], $2::int[], $3::bytea[], $4::int[]) with ordinality
-           as c (size, crc32, sha256, n_chunks, ord) order by ord
+    insert into contents (size, crc32, sha256, n_chunks, sha1)
+    select size, crc32, nullif(sha256, ''::bytea), n_chunks, nullif(sha1, ''::bytea)
+      from unnest($1::bigint[], $2::int[], $3::bytea[], $4::int[], $5::bytea[]) with ordinality
+           as c (size, crc32, sha256, n_chunks, sha1, ord) order by ord
     returning id, size, crc32)"};
   static constexpr Stmt kInsertBodies{"blobs.insert_bodies", R"(
     insert into inline_bodies (content_id, body) select * from unnest($1::bigint[], $2::bytea[]))"};
   std::vector<std::int64_t> size;
   std::vector<std::int32_t> crc32, n_chunks;
-  std::vector<Bytes> sha256;
+  std::vector<Bytes> sha256, sha1;
   for (const auto& content : contents) {
+    sha1.push_back(content.sha1);
     size.push_back(static_cast<std::int64_t>(content.size_bytes));
     crc32.push_back(static_cast<std::int32_t>(content.crc32));
     sha256.push_back(content.sha256 == Sha256{} ? Bytes() : to_bytes(content.sha256));
     n_chunks.push_back(static_cast<std::int32_t>(content.chunks));
   }
-  const auto rows = tx_.exec(kInsertContents, size, crc32, sha256, n_chunks);
+  const auto rows = tx_.exec(kInsertContents, size, crc32, sha256, n_chunks, sha1);
   std::vector<ContentId> out = ids<ContentId>(rows);
   std::vector<std::int64_t> inline_ids;
   std::vector<Bytes> bodies;
@@ -144,10 +145,16 @@ void PgChunkTx::insert_upload_chunks(UploadId upload, std::int32_t part,
   }
 }
 
-std::uint64_t PgChunkTx::join_upload(UploadId upload, ContentId content) {
+std::uint64_t PgChunkTx::join_upload(UploadId upload, std::span<const std::int32_t> parts, ContentId content) {
   static constexpr Stmt kPartSizes{"blobs.part_sizes", R"(
-    select part, sum(c.size)::bigint, count(*) from upload_chunks u join chunks c on c.id = u.chunk_id
-     where upload_id = $1 group by part order by part)"};
+    select u.part, sum(c.size)::bigint, count(*) from upload_chunks u join chunks c on c.id = u.chunk_id
+      left join unnest($2::int[]) with ordinality as w (part, ord) on w.part = u.part
+     where u.upload_id = $1 and ($2::int[] = '{}' or w.ord is not null)
+     group by u.part, w.ord order by w.ord, u.part)"};
+  static constexpr Stmt kGiveUp{"blobs.give_up_parts", R"(
+    insert into chunk_gc (chunk_id) select distinct u.chunk_id from upload_chunks u
+     where u.upload_id = $1 and not exists (select from unnest($2::int[]) as w (part) where w.part = u.part)
+     on conflict do nothing)"};
   static constexpr Stmt kJoin{"blobs.join_upload", R"(
     insert into content_chunks (content_id, off, chunk_id)
     select $1::bigint, s.base + u.off, u.chunk_id
@@ -165,7 +172,8 @@ std::uint64_t PgChunkTx::join_upload(UploadId upload, ContentId content) {
     part.clear(), low.clear(), high.clear(), base.clear();
     slice_bytes = 0;
   };
-  for (const auto row : tx_.exec(kPartSizes, upload)) {
+  const std::vector<std::int32_t> wanted(parts.begin(), parts.end());
+  for (const auto row : tx_.exec(kPartSizes, upload, wanted)) {
     const std::int64_t bytes = row.i64(1);
     // A part is split where a slice is full, so that no statement runs long; parts may be small and many.
     for (std::int64_t at = 0; at < bytes; at += kJoinSliceBytes) {
@@ -180,6 +188,7 @@ std::uint64_t PgChunkTx::join_upload(UploadId upload, ContentId content) {
     chunks += row.i64(2);
   }
   flush();
+  if (!wanted.empty()) tx_.exec(kGiveUp, upload, wanted);
   tx_.exec(kDropUploadChunks, upload);
   tx_.exec(kCount, content, static_cast<std::int32_t>(chunks));
   return static_cast<std::uint64_t>(total);

@@ -77,8 +77,8 @@ Resolved resolve_chunks(ChunkTx& tx, Vfs& vfs, std::span<const PlacedChunk> chun
   return out;
 }
 
-std::vector<PlacedChunk> record_batch(ChunkTx& tx, Vfs& vfs, UploadId upload, std::uint64_t offset,
-                                      std::span<const PlacedChunk> chunks) {
+std::vector<PlacedChunk> record_batch(ChunkTx& tx, Vfs& vfs, UploadId upload, std::int32_t part,
+                                      std::uint64_t offset, std::span<const PlacedChunk> chunks) {
   Resolved resolved = resolve_chunks(tx, vfs, chunks);
   std::vector<std::uint64_t> offsets;
   offsets.reserve(chunks.size());
@@ -86,7 +86,7 @@ std::vector<PlacedChunk> record_batch(ChunkTx& tx, Vfs& vfs, UploadId upload, st
     offsets.push_back(offset);
     offset += chunk.size_bytes;
   }
-  tx.insert_upload_chunks(upload, 0, offsets, resolved.ids);
+  tx.insert_upload_chunks(upload, part, offsets, resolved.ids);
   return std::move(resolved.surplus);
 }
 
@@ -101,7 +101,8 @@ NewContent describe(const Sealed& body) {
           .crc32 = body.crc32,
           .sha256 = body.sha256,
           .chunks = body.is_inline() ? 0 : chunks_of(body).size(),
-          .inline_body = std::get_if<Bytes>(&body.body)};
+          .inline_body = std::get_if<Bytes>(&body.body),
+          .sha1 = body.sha1};
 }
 
 }  // namespace
@@ -121,7 +122,7 @@ std::vector<ContentId> record_bodies(ChunkTx& tx, Vfs& vfs, std::span<const Seal
   std::size_t at = 0;  // in resolved.ids
   for (std::size_t i = 0; i < bodies.size(); ++i) {
     if (bodies[i]->is_inline()) continue;
-    std::uint64_t offset = bodies[i]->upload ? tx.join_upload(bodies[i]->upload, ids[i]) : 0;
+    std::uint64_t offset = bodies[i]->upload ? tx.join_upload(bodies[i]->upload, bodies[i]->parts, ids[i]) : 0;
     std::vector<PlacedChunk> surplus;
     for (const auto& chunk : chunks_of(*bodies[i])) {
       references.push_back({ids[i], offset, resolved.ids[at]});

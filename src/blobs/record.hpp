@@ -27,7 +27,8 @@ std::vector<ContentId> record_bodies(ChunkTx& tx, Vfs& vfs, std::span<const Seal
 /// Records one full batch of a body under its upload, so that long bodies hold few files and nothing gets
 /// old.
 /// @return files to remove after the commit. @throws Error gone `upload_ended`
-std::vector<PlacedChunk> record_batch(ChunkTx& tx, Vfs& vfs, UploadId upload, std::uint64_t offset,
-                                      std::span<const PlacedChunk> chunks);
+/// @param offset  of the first chunk in part `part`
+std::vector<PlacedChunk> record_batch(ChunkTx& tx, Vfs& vfs, UploadId upload, std::int32_t part,
+                                      std::uint64_t offset, std::span<const PlacedChunk> chunks);
 
 }  // namespace welkin::blobs

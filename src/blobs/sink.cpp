@@ -26,7 +26,7 @@ Task<> BodySink::write(ByteView block) {
   store_.health.require_writable();
   size_bytes_ += block.size();
   if (!pipeline_) {
-    if (size_bytes_ <= kInlineBytesMax) {
+    if (size_bytes_ <= kInlineBytesMax && !options_.part) {
       head_.insert(head_.end(), block.begin(), block.end());
       co_return;
     }

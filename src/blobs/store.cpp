@@ -4,12 +4,14 @@
 #include <limits>
 
 #include "blobs/collector.hpp"
+#include "blobs/crc32.hpp"
 #include "blobs/impl.hpp"
 #include "blobs/quarantine.hpp"
 #include "blobs/reader.hpp"
 #include "blobs/record.hpp"
 #include "blobs/scrub.hpp"
 #include "blobs/sink.hpp"
+#include "welkin/core/crypto.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/core/metrics.hpp"
 
@@ -50,6 +52,33 @@ std::vector<ContentId> Store::record(db::Tx& tx, const std::vector<const Sealed*
   if (bodies.empty()) return {};
   PgChunkTx rows(tx);
   return record_bodies(rows, *impl_->vfs, bodies);
+}
+
+void Store::record_part(db::Tx& tx, UploadId upload, std::int32_t part, const Sealed& body) {
+  const auto* chunks = chunks_of(body);
+  if (chunks == nullptr) return;  // nothing is in it
+  std::uint64_t offset = body.size_bytes;
+  for (const auto& chunk : *chunks) offset -= chunk.size_bytes;
+  PgChunkTx rows(tx);
+  body.outcome->surplus = record_batch(rows, *impl_->vfs, upload, part, offset, *chunks);
+}
+
+Sealed Store::joined(UploadId upload, std::span<const PartFacts> parts) {
+  Sealed body;
+  body.upload = upload;
+  body.outcome = std::make_shared<Sealed::Outcome>();
+  for (const auto& part : parts) {
+    body.parts.push_back(part.part);
+    body.size_bytes += part.size_bytes;
+    body.crc32 = crc32_join(body.crc32, part.crc32, part.size_bytes);
+  }
+  if (body.size_bytes > 0) {
+    body.body = std::vector<PlacedChunk>();
+  } else {
+    body.body = Bytes();
+    body.sha256 = crypto::sha256(ByteView());
+  }
+  return body;
 }
 
 void Store::committed(const Sealed& body) {

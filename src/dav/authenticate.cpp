@@ -1,4 +1,4 @@
-#include "dav/authenticate.hpp"
+#include "welkin/dav/authenticate.hpp"
 
 #include "welkin/core/error.hpp"
 #include "welkin/core/text.hpp"

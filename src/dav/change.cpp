@@ -1,9 +1,11 @@
 #include "dav/change.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <set>
 
-#include "dav/errors.hpp"
+#include "welkin/dav/errors.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/core/text.hpp"
 #include "welkin/http/conditional.hpp"
@@ -92,20 +94,25 @@ Task<Expect> Change::require_conditions() {
   co_return verdict.asked_etag ? pinned(at.node) : expect;
 }
 
-Task<> run_change(const Services& services, Verb verb, http::Request& rq, http::Reply& rp) {
-  Change change{services, rq, rp, checked_place(rq), {}, read_if(rq), {}};
+Task<> run_change(const TreeServices& services, Verb verb, http::Request& rq, http::Reply& rp) {
+  Change change{services, rq, rp, checked_place(services.tree, rq), {}, read_if(rq), {}};
   change.at = co_await services.files.locate(rq.caller(), change.place.names);
+  co_await run_naming_locks(change, verb);
+}
+
+Task<> run_naming_locks(Change& change, std::function<Task<>(Change&)> verb) {
   bool locked = false;
   try {
     co_await verb(change);
   } catch (const Error& e) {
-    if (e.code() != Errc::locked || rp.begun()) throw;
+    if (e.code() != Errc::locked || change.rp.begun()) throw;
     locked = true;
   }
-  if (locked) co_await answer_locked(services, rq, rp, change.touched, change.submitted.tokens);
+  if (locked)
+    co_await answer_locked(change.services, change.rq, change.rp, change.touched, change.submitted.tokens);
 }
 
-Task<> answer_locked(const Services& services, http::Request& rq, http::Reply& rp,
+Task<> answer_locked(const TreeServices& services, http::Request& rq, http::Reply& rp,
                      const std::vector<Touched>& touched, const std::vector<files::LockToken>& tokens) {
   std::set<std::string> roots;
   bool of_another = false;
@@ -118,10 +125,12 @@ Task<> answer_locked(const Services& services, http::Request& rq, http::Reply& r
   }
   if (of_another) throw Error(Errc::forbidden, "not_lock_owner", "The lock token belongs to somebody else");
   std::string hrefs;
-  for (const auto& root : roots) ((hrefs += "<D:href>") += root) += "</D:href>";
+  for (const auto& root : roots) ((hrefs += "<d:href>") += root) += "</d:href>";
   rp.reset();
   co_await rp.send(http::Status::locked, "application/xml; charset=utf-8",
-                   error_xml("lock_token_submitted", "It is locked", hrefs));
+                   services.tree.for_nextcloud
+                       ? nextcloud_error(http::Status::locked, "lock_token_submitted", "It is locked", hrefs)
+                       : error_xml("lock_token_submitted", "It is locked", hrefs));
 }
 
 Place root_of(const files::Lock& lock, Place asked) {
@@ -135,6 +144,16 @@ void set_validators(http::Reply& rp, const files::Node& node) {
   rp.set("ETag", '"' + node.etag + '"');
   rp.set("Last-Modified", times::http_date(node.modified_at));
 }
+
+void set_written(const Change& change, const files::Node& node) {
+  const auto& tree = change.services.tree;
+  set_validators(change.rp, node);
+  if (!tree.for_nextcloud) return;
+  change.rp.set("OC-ETag", '"' + node.etag + '"');
+  change.rp.set("OC-FileId", client_id(tree, node.id));
+}
+
+std::string client_id(const Tree& tree, NodeId node) { return fmt::format("{:08}{}", node.value, tree.instance_id); }
 
 std::string_view allowed_methods(const files::Located& at) {
   if (!at.node) return "OPTIONS, PUT, MKCOL, LOCK";

@@ -1,9 +1,10 @@
 #pragma once
+#include <functional>
 #include <vector>
 
 #include "dav/if_check.hpp"
-#include "dav/resource.hpp"
-#include "welkin/dav/dav.hpp"
+#include "welkin/dav/resource.hpp"
+#include "welkin/dav/tree.hpp"
 
 namespace welkin::dav {
 
@@ -15,7 +16,7 @@ struct Touched {
 
 /// A request that changes something, with its path walked and its If header read.
 struct Change {
-  const Services& services;
+  const TreeServices& services;
   http::Request& rq;
   http::Reply& rp;
   Place place;
@@ -40,10 +41,13 @@ using Verb = Task<> (*)(Change&);
 
 /// Walks the path, runs the verb, and names the locks when one forbade it: 423 with their roots, or 403 when
 /// the token of somebody else was submitted (RFC 4918 §6.4).
-Task<> run_change(const Services& services, Verb verb, http::Request& rq, http::Reply& rp);
+Task<> run_change(const TreeServices& services, Verb verb, http::Request& rq, http::Reply& rp);
+
+/// The last step of it, for a change whose place was found otherwise.
+Task<> run_naming_locks(Change& change, std::function<Task<>(Change&)> verb);
 
 /// Answers a refusal by locks. For whoever writes without run_change.
-Task<> answer_locked(const Services& services, http::Request& rq, http::Reply& rp,
+Task<> answer_locked(const TreeServices& services, http::Request& rq, http::Reply& rp,
                      const std::vector<Touched>& touched, const std::vector<files::LockToken>& tokens);
 
 /// The place of a lock's root, seen from where it was asked about.
@@ -51,6 +55,9 @@ Place root_of(const files::Lock& lock, Place asked);
 
 /// ETag and Last-Modified of what was written.
 void set_validators(http::Reply& rp, const files::Node& node);
+
+/// The same, and what sync clients read beside it: OC-ETag, OC-FileId.
+void set_written(const Change& change, const files::Node& node);
 
 /// The methods an address takes, for Allow.
 std::string_view allowed_methods(const files::Located& at);

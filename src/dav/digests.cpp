@@ -76,6 +76,13 @@ BodyDigests::BodyDigests(const http::Fields& headers) {
 }
 BodyDigests::~BodyDigests() = default;
 
+Bytes BodyDigests::sha1() const {
+  for (const auto& one : running_) {
+    if (one->declared.algorithm == "sha-1") return one->declared.value;
+  }
+  return {};
+}
+
 void BodyDigests::update(ByteView bytes) {
   for (auto& one : running_) {
     if (one->stream) {

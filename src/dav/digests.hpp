@@ -19,6 +19,8 @@ class BodyDigests {
   BodyDigests& operator=(const BodyDigests&) = delete;
 
   const std::optional<Sha256>& sha256() const { return sha256_; }
+  /// The declared SHA-1, which `require_match` proves; "" when there is none.
+  Bytes sha1() const;
   void update(ByteView bytes);
   /// @throws Error invalid `digest_mismatch`
   void require_match();

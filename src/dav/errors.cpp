@@ -1,4 +1,4 @@
-#include "dav/errors.hpp"
+#include "welkin/dav/errors.hpp"
 
 #include <optional>
 
@@ -46,6 +46,23 @@ constexpr Wording kWordings[] = {
     {"length_required", "", http::Status::length_required},
 };
 
+/// What those clients tell errors apart by, beside the status.
+constexpr std::pair<http::Status, std::string_view> kExceptions[] = {
+    {http::Status::bad_request, "Sabre\\DAV\\Exception\\BadRequest"},
+    {http::Status::unauthorized, "Sabre\\DAV\\Exception\\NotAuthenticated"},
+    {http::Status::forbidden, "Sabre\\DAV\\Exception\\Forbidden"},
+    {http::Status::not_found, "Sabre\\DAV\\Exception\\NotFound"},
+    {http::Status::method_not_allowed, "Sabre\\DAV\\Exception\\MethodNotAllowed"},
+    {http::Status::conflict, "Sabre\\DAV\\Exception\\Conflict"},
+    {http::Status::precondition_failed, "Sabre\\DAV\\Exception\\PreconditionFailed"},
+    {http::Status::content_too_large, "OCA\\DAV\\Connector\\Sabre\\Exception\\EntityTooLarge"},
+    {http::Status::unsupported_media_type, "Sabre\\DAV\\Exception\\UnsupportedMediaType"},
+    {http::Status::locked, "OCA\\DAV\\Connector\\Sabre\\Exception\\FileLocked"},
+    {http::Status::not_implemented, "Sabre\\DAV\\Exception\\NotImplemented"},
+    {http::Status::unavailable, "Sabre\\DAV\\Exception\\ServiceUnavailable"},
+    {http::Status::insufficient_storage, "Sabre\\DAV\\Exception\\InsufficientStorage"},
+};
+
 const Wording* wording_of(std::string_view slug) {
   for (const auto& known : kWordings)
     if (known.slug == slug) return &known;
@@ -74,7 +91,8 @@ Task<> answer(const Problem& problem, ErrorWriter write, http::Reply& rp) {
   if (problem.retry_after_seconds != 0) rp.set("Retry-After", std::to_string(problem.retry_after_seconds));
   co_await rp.send(
       problem.status, "application/xml; charset=utf-8",
-      write == nullptr ? error_xml(problem.slug, problem.message) : write(problem.slug, problem.message));
+      write == nullptr ? error_xml(problem.slug, problem.message)
+                       : write(problem.status, problem.slug, problem.message));
 }
 
 Task<> guarded(ErrorWriter write, const http::Handler& next, http::Request& rq, http::Reply& rp) {
@@ -107,13 +125,14 @@ http::Middleware answer_errors(ErrorWriter write) {
   };
 }
 
-std::string error_xml(std::string_view slug, std::string_view message, std::string_view inside) {
+std::string error_xml(std::string_view slug, std::string_view message, std::string_view inside,
+                      std::string_view exception) {
   const auto* wording = wording_of(slug);
   const bool standard = wording && !wording->element.empty();
-  const std::string element = (standard ? "D:" : "w:") + std::string(standard ? wording->element : slug);
+  const std::string element = (standard ? "d:" : "w:") + std::string(standard ? wording->element : slug);
   std::string out =
       "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n"
-      "<D:error xmlns:D=\"DAV:\" xmlns:s=\"http://sabredav.org/ns\" xmlns:w=\"urn:welkin:error\"><";
+      "<d:error xmlns:d=\"DAV:\" xmlns:s=\"http://sabredav.org/ns\" xmlns:w=\"urn:welkin:error\"><";
   out += element;
   if (inside.empty()) {
     out += "/>";
@@ -123,11 +142,30 @@ std::string error_xml(std::string_view slug, std::string_view message, std::stri
   }
   // Old clients show these two, whatever server they talk to.
   out += "<s:exception>";
-  wire::append_escaped(out, slug);
+  wire::append_escaped(out, exception.empty() ? slug : exception);
   out += "</s:exception><s:message>";
   wire::append_escaped(out, message);
-  out += "</s:message></D:error>";
+  out += "</s:message></d:error>";
   return out;
+}
+
+std::string_view nextcloud_exception(http::Status status, std::string_view slug) {
+  for (const auto* name : {"bad_name", "name_too_long", "path_too_long", "bad_path", "bad_target"}) {
+    if (slug == name) return "OCA\\DAV\\Connector\\Sabre\\Exception\\InvalidPath";
+  }
+  for (const auto& [code, name] : kExceptions) {
+    if (code == status) return name;
+  }
+  return "Sabre\\DAV\\Exception";
+}
+
+std::string nextcloud_error(http::Status status, std::string_view slug, std::string_view message,
+                            std::string_view inside) {
+  return error_xml(slug, message, inside, nextcloud_exception(status, slug));
+}
+
+std::string nextcloud_error(http::Status status, std::string_view slug, std::string_view message) {
+  return nextcloud_error(status, slug, message, {});
 }
 
 }  // namespace welkin::dav

@@ -4,6 +4,7 @@
 
 #include "dav/sync_token.hpp"
 #include "welkin/files/changes.hpp"
+#include "welkin/files/favorites.hpp"
 
 namespace welkin::dav {
 namespace {
@@ -40,6 +41,9 @@ Task<> Facts::load_one(const files::BrowseRow& row, std::string_view href) {
     for (const auto& lock : above_) inherited_.push_back({&lock, href_above(href, lock.levels_up, top_)});
   }
   if ((needs_ & needs::kStored) != 0) stored_ = co_await services_.files.properties().of({row.id}, names_);
+  if ((needs_ & needs::kOwner) != 0) co_await load_owner(row.drive);
+  if ((needs_ & needs::kFavorite) != 0)
+    favorites_ = co_await services_.files.favorites().among(caller_, {row.id});
   co_await load_folder(row);
 }
 
@@ -68,11 +72,28 @@ Task<std::size_t> Facts::load(std::span<const files::BrowseRow> rows) {
     }
     own_ = co_await services_.files.locks().on(caller_, std::move(nodes));
   }
+  if ((needs_ & needs::kFavorite) != 0) {
+    std::vector<NodeId> nodes;
+    nodes.reserve(count);
+    for (const auto& row : rows) nodes.push_back(row.id);
+    favorites_ = co_await services_.files.favorites().among(caller_, std::move(nodes));
+  }
+  if ((needs_ & needs::kOwner) != 0) {
+    DriveId last;
+    for (const auto& row : rows) {
+      if (row.drive != last) co_await load_owner(row.drive);
+      last = row.drive;
+    }
+  }
   if ((needs_ & (needs::kUse | needs::kSync)) != 0) {
     tokens_.clear();
     for (const auto& row : rows) co_await load_folder(row);
   }
   co_return count;
+}
+
+Task<> Facts::load_owner(DriveId drive) {
+  if (!owners_.contains(drive.value)) owners_[drive.value] = co_await services_.files.drive_owner(drive);
 }
 
 Task<> Facts::load_folder(const files::BrowseRow& row) {

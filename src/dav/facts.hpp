@@ -1,11 +1,12 @@
 #pragma once
+#include <algorithm>
 #include <map>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "dav/prop_request.hpp"
-#include "welkin/dav/dav.hpp"
+#include "welkin/dav/tree.hpp"
 
 namespace welkin::dav {
 
@@ -17,7 +18,7 @@ class Facts {
   static constexpr std::size_t kStoredRowsMax = 16;
 
   /// @param top  the href of the caller's root: no lock is told to lie above it
-  Facts(const Services& services, const Caller& caller, const PropRequest& request, std::string top)
+  Facts(const TreeServices& services, const Caller& caller, const PropRequest& request, std::string top)
       : services_(services),
         caller_(caller),
         needs_(request.needs),
@@ -35,7 +36,10 @@ class Facts {
   /// @param href  gives the row's own, ready for a DAV:href; only asked when a lock sits on it
   template <class Href>
   Resource resource(const files::BrowseRow& row, Href href) {
-    Resource out{row, {}, {}, nullptr, {}};
+    Resource out{row, {}, {}, nullptr, {}, nullptr};
+    if ((needs_ & needs::kFavorite) != 0)
+      out.is_favorite = std::binary_search(favorites_.begin(), favorites_.end(), row.id);
+    if ((needs_ & needs::kOwner) != 0) out.owner = owner_of(row.drive);
     if (!stored_.empty()) out.stored = stored_of(row.id);
     if ((needs_ & needs::kLocks) != 0) {
       out.locks = has_lock(row.id) ? locks_of(row.id, href()) : std::span<const CoveringLock>(inherited_);
@@ -54,7 +58,7 @@ class Facts {
   std::span<const CoveringLock> locks_of(NodeId node, const std::string& href);
   Task<> load_folder(const files::BrowseRow& row);
 
-  const Services& services_;
+  const TreeServices& services_;
   const Caller& caller_;
   unsigned needs_;
   std::vector<std::pair<std::string, std::string>> names_;
@@ -63,7 +67,15 @@ class Facts {
   std::vector<files::Lock> above_, own_;  // above the rows, on them
   std::vector<CoveringLock> inherited_, covering_;
   std::vector<files::NodeProperty> stored_;
+  const files::Files::DriveOwner* owner_of(DriveId drive) const {
+    const auto at = owners_.find(drive.value);
+    return at == owners_.end() ? nullptr : &at->second;
+  }
+  Task<> load_owner(DriveId drive);
+
   std::map<std::int64_t, files::Files::DriveUse> uses_;
+  std::map<std::int64_t, files::Files::DriveOwner> owners_;
+  std::vector<NodeId> favorites_;  // in rising order
   std::map<std::int64_t, std::string> tokens_;
 };
 

@@ -1,7 +1,7 @@
 #include "dav/get.hpp"
 
 #include "dav/folder_page.hpp"
-#include "dav/location.hpp"
+#include "welkin/dav/location.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/core/text.hpp"
 #include "welkin/http/body.hpp"
@@ -24,7 +24,14 @@ bool wants_sha256(const Request& rq) {
   return false;
 }
 
-Task<> send_file(const Services& services, Request& rq, Reply& rp, NodeId id) {
+/// The digest that clients compare what they got with: the one they sent, when they sent one.
+std::string checksum_of(const files::Node& node) {
+  if (!node.sha1.empty()) return "SHA1:" + text::hex(node.sha1);
+  if (node.sha256) return "SHA256:" + text::hex(std::as_bytes(std::span(*node.sha256)));
+  return {};
+}
+
+Task<> send_file(const TreeServices& services, Request& rq, Reply& rp, NodeId id) {
   const auto opened = co_await services.files.open(rq.caller(), id);
   http::UserBody body;
   body.name = opened.node.name;
@@ -36,14 +43,19 @@ Task<> send_file(const Services& services, Request& rq, Reply& rp, NodeId id) {
     const ByteView digest = std::as_bytes(std::span(*opened.node.sha256));
     rp.set("Repr-Digest", "sha-256=:" + text::base64(digest) + ':');
   }
+  if (services.tree.for_nextcloud) {
+    rp.set("OC-ETag", body.etag);
+    rp.set("OC-FileId", client_id(services.tree, id));
+    if (const auto checksum = checksum_of(opened.node); !checksum.empty()) rp.set("OC-Checksum", checksum);
+  }
   body.feed = [&](Slice slice, ByteSink& out) { return services.files.send(opened, slice, out); };
   co_await http::serve_body(rq, rp, body);
 }
 
 }  // namespace
 
-Task<> get(const Services& services, Request& rq, Reply& rp) {
-  const auto place = checked_place(rq);
+Task<> get(const TreeServices& services, Request& rq, Reply& rp) {
+  const auto place = checked_place(services.tree, rq);
   const auto node = co_await require_node(services, rq, place);
   if (node.is_folder()) {
     co_await send_folder(services, rq, rp, node, place);

@@ -19,7 +19,7 @@ struct State {
   std::vector<std::string> current;  // sync tokens that say what it is like now
 };
 
-Task<State> state_of(const Services& services, const http::Request& rq, const files::Located& at) {
+Task<State> state_of(const TreeServices& services, const http::Request& rq, const files::Located& at) {
   State state;
   const auto& node = at.node ? at.node : at.parent;
   if (!node) co_return state;
@@ -46,7 +46,7 @@ bool holds(const wire::IfCondition& condition, const State& state) {
 /// Walks the header, looking up each resource once.
 class Check {
  public:
-  Check(const Services& services, const http::Request& rq, const Place& place, const files::Located& target)
+  Check(const TreeServices& services, const http::Request& rq, const Place& place, const files::Located& target)
       : services_(services), rq_(rq), place_(place), target_(target) {}
 
   Task<IfVerdict> run(const wire::IfHeader& header) {
@@ -78,7 +78,7 @@ class Check {
 
   Task<State*> find(const wire::IfList& list) {
     std::optional<Place> at = place_;
-    if (list.tagged) at = place_of_tag(rq_, list.resource);
+    if (list.tagged) at = place_of_tag(services_.tree, rq_, list.resource);
     if (!at) co_return &nowhere_;
     const auto [found, is_new] = states_.try_emplace(at->names);
     State& state = found->second;
@@ -92,7 +92,7 @@ class Check {
     co_return &state;
   }
 
-  const Services& services_;
+  const TreeServices& services_;
   const http::Request& rq_;
   const Place& place_;
   const files::Located& target_;
@@ -134,14 +134,14 @@ Submitted read_if(const http::Request& rq) {
   return out;
 }
 
-Task<IfVerdict> check_if(const Services& services, const http::Request& rq, const Submitted& submitted,
+Task<IfVerdict> check_if(const TreeServices& services, const http::Request& rq, const Submitted& submitted,
                          const Place& place, const files::Located& target) {
   if (!submitted.present) co_return IfVerdict{};
   Check check(services, rq, place, target);
   co_return co_await check.run(submitted.header);
 }
 
-Task<IfVerdict> require_if(const Services& services, const http::Request& rq, const Submitted& submitted,
+Task<IfVerdict> require_if(const TreeServices& services, const http::Request& rq, const Submitted& submitted,
                            const Place& place, const files::Located& target) {
   const auto verdict = co_await check_if(services, rq, submitted, place, target);
   if (!verdict.holds) throw Error(Errc::precondition_failed, "if_failed", "No list of the If header is true");
@@ -149,9 +149,9 @@ Task<IfVerdict> require_if(const Services& services, const http::Request& rq, co
 }
 
 namespace {
-Task<> obey(const Services& services, const http::Handler& next, http::Request& rq, http::Reply& rp) {
+Task<> obey(const TreeServices& services, const http::Handler& next, http::Request& rq, http::Reply& rp) {
   if (const auto submitted = read_if(rq); submitted.present) {
-    const auto place = checked_place(rq);
+    const auto place = checked_place(services.tree, rq);
     const auto at = co_await services.files.locate(rq.caller(), place.names);
     co_await require_if(services, rq, submitted, place, at);
   }
@@ -159,7 +159,7 @@ Task<> obey(const Services& services, const http::Handler& next, http::Request& 
 }
 }  // namespace
 
-http::Middleware obey_if(const Services& services) {
+http::Middleware obey_if(const TreeServices& services) {
   return [services](const http::Handler& next, http::Request& rq, http::Reply& rp) {
     return obey(services, next, rq, rp);
   };

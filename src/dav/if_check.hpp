@@ -1,8 +1,8 @@
 #pragma once
 #include <vector>
 
-#include "dav/location.hpp"
-#include "welkin/dav/dav.hpp"
+#include "welkin/dav/location.hpp"
+#include "welkin/dav/tree.hpp"
 #include "welkin/files/locks.hpp"
 #include "welkin/wire/if_header.hpp"
 
@@ -25,15 +25,15 @@ struct IfVerdict {
 };
 /// Against the state of now. Lists without a resource speak of `target`, which is at `names`. A name that is
 /// free has no state but the locks that would cover it.
-Task<IfVerdict> check_if(const Services& services, const http::Request& rq, const Submitted& submitted,
+Task<IfVerdict> check_if(const TreeServices& services, const http::Request& rq, const Submitted& submitted,
                          const Place& place, const files::Located& target);
 
 /// @throws Error precondition_failed `if_failed`
-Task<IfVerdict> require_if(const Services& services, const http::Request& rq, const Submitted& submitted,
+Task<IfVerdict> require_if(const TreeServices& services, const http::Request& rq, const Submitted& submitted,
                            const Place& place, const files::Located& target);
 
 /// Refuses a request that reads when its If header is false (RFC 4918 §10.4.3). Writes look themselves, after
 /// what is checked before.
-http::Middleware obey_if(const Services& services);
+http::Middleware obey_if(const TreeServices& services);
 
 }  // namespace welkin::dav

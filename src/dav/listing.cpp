@@ -9,8 +9,9 @@ namespace {
 constexpr std::size_t kTextMax = std::size_t{256} << 10;
 constexpr std::size_t kCostOfTurn = 64;
 
-Viewer viewer_of(const Services& services, const http::Request& rq) {
-  return {rq.caller(), std::string(rq.base_path()) + "/dav/principals/", services.clock.now()};
+Viewer viewer_of(const TreeServices& services, const http::Request& rq) {
+  return {rq.caller(), std::string(rq.base_path()) + services.tree.principals, services.clock.now(),
+          services.tree.instance_id, rq.base_url()};
 }
 
 std::string href_below(const std::string& folder, const files::BrowseRow& row) {
@@ -47,13 +48,13 @@ Task<bool> Listing::may_look(const Walk& walk) {
   co_return true;
 }
 
-Listing::Listing(const Services& services, http::Request& rq, http::Reply& rp, const PropRequest& request,
+Listing::Listing(const TreeServices& services, http::Request& rq, http::Reply& rp, const PropRequest& request,
                  const Preferences& preferences)
     : services_(services),
       caller_(rq.caller()),
       rp_(rp),
       viewer_(viewer_of(services, rq)),
-      facts_(services, caller_, request, std::string(rq.base_path()) + "/webdav/"),
+      facts_(services, caller_, request, std::string(rq.base_path()) + services.tree.path_of(rq.caller().name) + '/'),
       writer_(request, viewer_, preferences.minimal),
       out_(text_) {
   wants_.mime_type = (request.needs & needs::kMimeType) != 0;
@@ -109,7 +110,7 @@ Task<bool> Listing::one_folder(const std::shared_ptr<const Folder>& folder, cons
       for (const auto& row : page.first(count)) {
         if (walk.deep && row.is_mount && !walk.into_mounts) {
           out_.begin_response(href, row.name, row.is_folder());
-          out_.status(403, "<D:sync-traversal-supported/>");
+          out_.status(403, "<d:sync-traversal-supported/>");
           out_.end_response();
           continue;
         }
@@ -162,7 +163,7 @@ void Listing::gone(const std::string& href) {
 
 void Listing::more(const std::string& href) {
   out_.begin_response(href);
-  out_.status(507, "<D:number-of-matches-within-limits/>");
+  out_.status(507, "<d:number-of-matches-within-limits/>");
   out_.end_response();
 }
 

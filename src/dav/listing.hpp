@@ -7,7 +7,7 @@
 #include <string>
 
 #include "dav/facts.hpp"
-#include "dav/resource.hpp"
+#include "welkin/dav/resource.hpp"
 #include "dav/row_writer.hpp"
 
 namespace welkin::dav {
@@ -19,7 +19,7 @@ inline constexpr std::size_t kRowsMax = 100'000;
 /// has begun the reply.
 class Listing {
  public:
-  Listing(const Services& services, http::Request& rq, http::Reply& rp, const PropRequest& request,
+  Listing(const TreeServices& services, http::Request& rq, http::Reply& rp, const PropRequest& request,
           const Preferences& preferences);
 
   struct Walk {
@@ -67,7 +67,7 @@ class Listing {
   Task<bool> may_look(const Walk& walk);
   Task<> send();
 
-  const Services& services_;
+  const TreeServices& services_;
   const Caller& caller_;
   http::Reply& rp_;
   Viewer viewer_;

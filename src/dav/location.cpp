@@ -1,4 +1,4 @@
-#include "dav/location.hpp"
+#include "welkin/dav/location.hpp"
 
 #include <algorithm>
 
@@ -47,6 +47,29 @@ bool take_authority(std::string_view& uri, std::string_view& host) {
   return port == authority.npos || port + 1 == authority.size() || text::number(authority.substr(port + 1));
 }
 
+/// Whether whoever wrote this path cannot have encoded it: it holds what an encoded one never does.
+bool is_raw(std::string_view path) {
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    const auto c = static_cast<unsigned char>(path[i]);
+    if (c <= ' ' || c >= 0x7f || std::string_view("\"#<>?").find(path[i]) != std::string_view::npos)
+      return true;
+    if (c == '%' && (i + 2 >= path.size() || !text::from_hex(path.substr(i + 1, 2)))) return true;
+  }
+  return false;
+}
+
+UriReading read_raw(std::string_view path, std::vector<std::string>& names, bool& has_slash) {
+  std::string encoded;
+  for (const char c : path) {
+    if (c == '%' || c == '?' || c == '#') {
+      encoded += text::percent_encode(std::string_view(&c, 1), "");
+    } else {
+      encoded += c;
+    }
+  }
+  return http::decode_path(encoded, names, has_slash) ? UriReading::malformed : UriReading::ok;
+}
+
 /// Removes the mount from the decoded names.
 bool take_mount(std::vector<std::string>& names, std::string_view root) {
   std::vector<std::string> mount;
@@ -57,8 +80,9 @@ bool take_mount(std::vector<std::string>& names, std::string_view root) {
   return true;
 }
 
-Reading read_uri(const http::Request& rq, std::string_view uri, Place& out, bool to_nfc = true) {
-  switch (read_own_uri(rq, uri, out.names, out.has_slash)) {
+Reading read_uri(const Tree& tree, const http::Request& rq, std::string_view uri, Place& out,
+                 bool to_nfc = true) {
+  switch (read_own_uri(rq, uri, out.names, out.has_slash, tree.for_nextcloud)) {
     case UriReading::malformed:
       return Reading::malformed;
     case UriReading::other_server:
@@ -66,7 +90,7 @@ Reading read_uri(const http::Request& rq, std::string_view uri, Place& out, bool
     case UriReading::ok:
       break;
   }
-  out.root = place_of(rq).root;
+  out.root = std::string(rq.base_path()) + tree.path_of(rq.caller().name);
   if (!take_mount(out.names, out.root)) return Reading::outside;
   if (to_nfc)
     for (auto& name : out.names) name = text::nfc(name);
@@ -76,24 +100,25 @@ Reading read_uri(const http::Request& rq, std::string_view uri, Place& out, bool
 }  // namespace
 
 UriReading read_own_uri(const http::Request& rq, std::string_view uri, std::vector<std::string>& names,
-                        bool& has_slash) {
+                        bool& has_slash, bool may_be_raw) {
   uri = text::trim(uri);
-  if (uri.empty() || uri.size() > kUriBytesMax || uri.find_first_of("?#") != uri.npos)
-    return UriReading::malformed;
+  if (uri.empty() || uri.size() > kUriBytesMax) return UriReading::malformed;
   if (uri.front() != '/') {
     std::string_view host;
     if (!take_authority(uri, host)) return UriReading::malformed;
     if (!rq.is_own_host(host)) return UriReading::other_server;
     if (uri.empty()) uri = "/";
   }
+  if (may_be_raw && is_raw(uri)) return read_raw(uri, names, has_slash);
+  if (uri.find_first_of("?#") != uri.npos) return UriReading::malformed;
   return http::decode_path(uri, names, has_slash) ? UriReading::malformed : UriReading::ok;
 }
 
-Place checked_place(const http::Request& rq) { return checked(place_of(rq)); }
+Place checked_place(const Tree& tree, const http::Request& rq) { return checked(place_of(tree, rq)); }
 
-Place destination_of(const http::Request& rq) {
+Place destination_of(const Tree& tree, const http::Request& rq) {
   Place place;
-  switch (read_uri(rq, rq.header("destination"), place)) {
+  switch (read_uri(tree, rq, rq.header("destination"), place)) {
     case Reading::malformed:
       throw Error(Errc::invalid, "bad_destination",
                   "Destination must be an absolute URI or path, without query and fragment");
@@ -107,17 +132,17 @@ Place destination_of(const http::Request& rq) {
   return checked(std::move(place));
 }
 
-bool is_respelled(const http::Request& rq) {
+bool is_respelled(const Tree& tree, const http::Request& rq) {
   Place place;
-  if (read_uri(rq, rq.header("destination"), place, false) != Reading::ok) return false;
+  if (read_uri(tree, rq, rq.header("destination"), place, false) != Reading::ok) return false;
   const auto own = rq.rest();
   if (place.names.empty() || place.names.size() != own.size()) return false;
   return place.names.back() != own.back() && text::nfc(place.names.back()) == text::nfc(own.back());
 }
 
-std::optional<Place> place_of_tag(const http::Request& rq, std::string_view uri) {
+std::optional<Place> place_of_tag(const Tree& tree, const http::Request& rq, std::string_view uri) {
   Place place;
-  if (read_uri(rq, uri, place) != Reading::ok) return std::nullopt;
+  if (read_uri(tree, rq, uri, place) != Reading::ok) return std::nullopt;
   try {
     return checked(std::move(place));
   } catch (const Error&) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "dav/errors.hpp"
+#include "welkin/dav/errors.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/core/text.hpp"
 #include "welkin/wire/multistatus.hpp"
@@ -69,7 +69,7 @@ files::LockRequest request_of(const http::Request& rq, const XmlElement& info) {
 
 /// The property as LOCK answers it. The lock meant stands first: some clients read the first token.
 std::string discovery(const Change& change, const files::Lock& meant, std::vector<files::Lock> all) {
-  std::string out = "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<D:prop xmlns:D=\"DAV:\"><D:lockdiscovery>";
+  std::string out = "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<d:prop xmlns:d=\"DAV:\"><d:lockdiscovery>";
   const auto append = [&](const files::Lock& lock) {
     append_active_lock(out, lock, root_of(lock, change.place).href(lock.on_folder),
                        change.services.clock.now());
@@ -77,7 +77,7 @@ std::string discovery(const Change& change, const files::Lock& meant, std::vecto
   append(meant);
   for (const auto& lock : all)
     if (lock.token != meant.token) append(lock);
-  return out += "</D:lockdiscovery></D:prop>";
+  return out += "</d:lockdiscovery></d:prop>";
 }
 
 Task<> answer_lock(Change& change, Status status, const files::Lock& lock, NodeId node) {
@@ -93,7 +93,7 @@ Task<> answer_conflicts(Change& change, const std::vector<files::Lock>& conflict
   std::string out;
   if (!below) {
     for (const auto& lock : conflicts)
-      ((out += "<D:href>") += root_of(lock, change.place).href(lock.on_folder)) += "</D:href>";
+      ((out += "<d:href>") += root_of(lock, change.place).href(lock.on_folder)) += "</d:href>";
     co_await change.rp.send(Status::locked, kXmlType,
                             error_xml("no_conflicting_lock", "A lock is in the way", out));
     co_return;
@@ -103,7 +103,7 @@ Task<> answer_conflicts(Change& change, const std::vector<files::Lock>& conflict
   multistatus.begin();
   for (const auto& lock : conflicts) {
     multistatus.begin_response(root_of(lock, change.place).href(lock.on_folder));
-    multistatus.status(423, "<D:no-conflicting-lock/>");
+    multistatus.status(423, "<d:no-conflicting-lock/>");
     multistatus.end_response();
   }
   multistatus.begin_response(change.place.href(true));
@@ -200,20 +200,20 @@ Task<> unlock(Change& change) {
 }
 
 void append_active_lock(std::string& out, const files::Lock& lock, std::string_view root, Micros now) {
-  out += "<D:activelock><D:locktype><D:write/></D:locktype><D:lockscope><D:";
+  out += "<d:activelock><d:locktype><d:write/></d:locktype><d:lockscope><d:";
   out += lock.exclusive ? "exclusive" : "shared";
-  out += "/></D:lockscope><D:depth>";
+  out += "/></d:lockscope><d:depth>";
   out += lock.infinite ? "infinity" : "0";
-  out += "</D:depth>";
-  if (!lock.owner_xml.empty()) ((out += "<D:owner>") += lock.owner_xml) += "</D:owner>";
-  out += "<D:timeout>Second-";
+  out += "</d:depth>";
+  if (!lock.owner_xml.empty()) ((out += "<d:owner>") += lock.owner_xml) += "</d:owner>";
+  out += "<d:timeout>Second-";
   // Rounded up, so that a fresh lock has the length that was granted.
   const auto left = std::max<Micros>(0, lock.expires_at - now + 999'999) / 1'000'000;
   wire::append_number(out, std::min<std::uint64_t>(static_cast<std::uint64_t>(left), lock.seconds));
-  out += "</D:timeout>";
+  out += "</d:timeout>";
   if (lock.mine)
-    ((out += "<D:locktoken><D:href>") += files::lock_token_uri(lock.token)) += "</D:href></D:locktoken>";
-  ((out += "<D:lockroot><D:href>") += root) += "</D:href></D:lockroot></D:activelock>";
+    ((out += "<d:locktoken><d:href>") += files::lock_token_uri(lock.token)) += "</d:href></d:locktoken>";
+  ((out += "<d:lockroot><d:href>") += root) += "</d:href></d:lockroot></d:activelock>";
 }
 
 }  // namespace welkin::dav

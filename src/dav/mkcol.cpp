@@ -38,7 +38,7 @@ Task<> answer_refused(Change& change, const PropertyUpdate& update) {
   wire::begin_dav_document(text, "mkcol-response", kNamespaces);
   wire::Multistatus out(text);
   update.write(out);
-  text += "</D:mkcol-response>";
+  text += "</d:mkcol-response>";
   co_await change.rp.send(status, "application/xml; charset=utf-8", std::move(text));
 }
 
@@ -91,6 +91,7 @@ Task<> mkcol(Change& change) {
     co_return;
   }
   if (modified_at) change.rp.set("X-OC-MTime", "accepted");
+  if (change.services.tree.for_nextcloud) set_written(change, *made);
   co_await change.rp.send(http::Status::created);
 }
 

@@ -27,10 +27,14 @@ void ask(PropRequest& request, const wire::XmlElement& prop) {
   }
 }
 
-void ask_all(PropRequest& request) {
-  request.needs |= needs::kStored;
+void ask_all(PropRequest& request, AllProp which) {
+  if (which == kPlainAllProp) {
+    request.needs |= needs::kStored;
+  } else {
+    request.kind = PropRequest::Kind::some;  // what clients have stored comes by name only
+  }
   for (const auto& live : live_properties()) {
-    if (!live.in_allprop) continue;
+    if ((live.allprops & which) == 0) continue;
     request.asked.push_back({std::string(live.ns), std::string(live.name), &live, false});
     request.needs |= live.needs;
   }
@@ -54,10 +58,10 @@ PropRequest read_prop(const wire::XmlElement& prop) {
   return request;
 }
 
-PropRequest read_propfind(const std::optional<wire::XmlElement>& body) {
+PropRequest read_propfind(const std::optional<wire::XmlElement>& body, AllProp which) {
   PropRequest request;
   if (!body) {
-    ask_all(request);
+    ask_all(request, which);
     return request;
   }
   if (!body->is(kDav, "propfind")) throw Error(Errc::invalid, "bad_propfind", "The body is no DAV:propfind");
@@ -73,7 +77,7 @@ PropRequest read_propfind(const std::optional<wire::XmlElement>& body) {
     request.needs = needs::kStored;
     return request;
   }
-  ask_all(request);
+  ask_all(request, which);
   if (const auto* include = body->child(kDav, "include")) ask(request, *include);
   return request;
 }

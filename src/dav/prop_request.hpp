@@ -26,7 +26,7 @@ struct PropRequest {
 };
 
 /// The body of a PROPFIND; none means allprop. @throws Error invalid `bad_propfind`, `too_many_properties`
-PropRequest read_propfind(const std::optional<wire::XmlElement>& body);
+PropRequest read_propfind(const std::optional<wire::XmlElement>& body, AllProp which);
 /// The DAV:prop of a REPORT or a SEARCH.
 PropRequest read_prop(const wire::XmlElement& prop);
 

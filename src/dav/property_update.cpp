@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kDav = "DAV:";
 constexpr std::string_view kXml = "http://www.w3.org/XML/1998/namespace";
-constexpr std::string_view kProtected = "<D:cannot-modify-protected-property/>";
+constexpr std::string_view kProtected = "<d:cannot-modify-protected-property/>";
 
 struct Verdict {
   int status = 200;
@@ -21,7 +21,7 @@ struct Verdict {
 /// What setting a live property asks for. Values that cannot be meant are a conflict (RFC 4918 §9.2.1).
 class Setter {
  public:
-  explicit Setter(files::PropertyPatch& patch) : patch_(patch) {}
+  explicit Setter(PropertyUpdate& update) : patch_(update.patch), favorite_(update.favorite) {}
 
   Verdict set(const LiveProperty& live, const wire::XmlElement& element) {
     const auto value = element.trimmed();
@@ -32,6 +32,8 @@ class Setter {
     if (live.name == "creationdate") return time(times::from_rfc3339(value), patch_.created_at);
     if (live.name == "Win32CreationTime") return time(times::from_http_date(value), patch_.created_at);
     if (live.name == "getcontenttype") return content_type(value);
+    if (live.name == "creation_time") return time(epoch_or_date(value), patch_.created_at);
+    if (live.name == "favorite") return mark(value);
     if (live.name == "executable" && value != "T" && value != "F") return {409, {}};
     if (live.name == "checksums") return {};  // clients give back what they have read; nothing is stored
     if (live.name == "displayname" && value.empty()) {
@@ -44,6 +46,10 @@ class Setter {
 
   /// Removing what is computed means going back to what is computed.
   Verdict remove(const LiveProperty& live, const wire::XmlElement& element) {
+    if (live.name == "favorite") {
+      favorite_ = false;
+      return {};
+    }
     if ((live.needs & needs::kStored) != 0) {
       store(element, std::nullopt);
       return {};
@@ -75,6 +81,12 @@ class Setter {
       return *seconds <= 0 || *seconds > kLast ? std::nullopt : std::optional<Micros>(*seconds * 1'000'000);
     return times::from_http_date(value);
   }
+  Verdict mark(std::string_view value) {
+    const bool on = value == "1" || text::iequals(value, "true");
+    if (!on && value != "0" && !text::iequals(value, "false") && !value.empty()) return {409, {}};
+    favorite_ = on;
+    return {};
+  }
   Verdict content_type(std::string_view value) {
     const auto slash = value.find('/');
     const bool sane = value.size() <= 127 && slash != std::string_view::npos && slash > 0 &&
@@ -86,6 +98,7 @@ class Setter {
   }
 
   files::PropertyPatch& patch_;
+  std::optional<bool>& favorite_;
 };
 
 // What is said once is kept with every property: no language has a name of this length (RFC 5646 §4.4.1).
@@ -138,7 +151,7 @@ bool PropertyUpdate::changes_anything() const {
 }
 
 std::string_view no_room(const Error& refusal) {
-  return std::string_view(refusal.slug()) == "quota_not_exceeded" ? "<D:quota-not-exceeded/>" : "";
+  return std::string_view(refusal.slug()) == "quota_not_exceeded" ? "<d:quota-not-exceeded/>" : "";
 }
 
 void PropertyUpdate::let_others_fall() {
@@ -164,7 +177,7 @@ void PropertyUpdate::write(wire::Multistatus& out) const {
 
 PropertyUpdate read_property_update(const wire::XmlElement& update, bool is_folder) {
   PropertyUpdate out;
-  Setter setter(out.patch);
+  Setter setter(out);
   const auto* language = language_of(update, nullptr);
   for (const auto& instruction : update.children) {
     const bool is_set = instruction.is(kDav, "set");
@@ -210,7 +223,7 @@ PropertyUpdate read_mkcol(wire::XmlElement mkcol) {
       std::erase_if(prop.children, [&](const wire::XmlElement& property) {
         if (!property.is(kDav, "resourcetype")) return false;
         const bool plain = property.children.size() == 1 && property.child(kDav, "collection") != nullptr;
-        type = {property.ns, property.name, plain ? 200 : 403, plain ? "" : "<D:valid-resourcetype/>"};
+        type = {property.ns, property.name, plain ? 200 : 403, plain ? "" : "<d:valid-resourcetype/>"};
         return true;
       });
       others = others || !prop.children.empty();

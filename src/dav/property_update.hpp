@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct PropertyUpdate {
   };
   std::vector<Named> named;    // each property once, in the order of the request
   files::PropertyPatch patch;  // what is to be done when `fails` is false
+  std::optional<bool> favorite;  // the user's own mark, which is none of the node's properties
   bool fails = false;
 
   bool changes_anything() const;

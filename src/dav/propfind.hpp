@@ -1,5 +1,5 @@
 #pragma once
-#include "welkin/dav/dav.hpp"
+#include "welkin/dav/tree.hpp"
 
 namespace welkin::dav {
 
@@ -7,6 +7,6 @@ namespace welkin::dav {
 /// names. Depth infinity goes on into the folders, each before its members, up to kPropfindRowsMax rows; what
 /// is over is told at its end (507, RFC 5323's DAV:number-of-matches-within-limits).
 /// @throws Error not_found, invalid `bad_depth`, `bad_propfind`, `bad_xml`
-Task<> propfind(const Services& services, http::Request& rq, http::Reply& rp);
+Task<> propfind(const TreeServices& services, http::Request& rq, http::Reply& rp);
 
 }  // namespace welkin::dav

@@ -2,12 +2,22 @@
 
 #include "dav/property_update.hpp"
 #include "welkin/core/error.hpp"
+#include "welkin/files/favorites.hpp"
 
 namespace welkin::dav {
 namespace {
 
 /// Where there is no room for them, that is said of the properties.
-Task<> apply(const Services& services, const Caller& caller, NodeId node, PropertyUpdate& update) {
+Task<> apply(const TreeServices& services, const Caller& caller, NodeId node, PropertyUpdate& update) {
+  if (update.favorite) {
+    // Apart from the node: who may only read it marks it, too.
+    if (*update.favorite) {
+      co_await services.files.favorites().set(caller, {node});
+    } else {
+      co_await services.files.favorites().unset(caller, node);
+    }
+    if (!update.changes_anything()) co_return;
+  }
   try {
     co_await services.files.properties().patch(caller, node, update.patch);
   } catch (const Error& e) {

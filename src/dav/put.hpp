@@ -1,4 +1,7 @@
 #pragma once
+#include <optional>
+#include <string_view>
+
 #include "dav/change.hpp"
 
 namespace welkin::dav {
@@ -11,6 +14,14 @@ Task<> put(Change& change);
 /// PATCH with X-Update-Range: append, bytes=a-b, bytes=a-, bytes=-n -> 204 | 400 | 404 | 409 when the file
 /// changed meanwhile | 411 | 415 | 416. The whole new content becomes visible at once.
 Task<> patch(Change& change);
+
+/// X-OC-MTime and X-OC-CTime of sync clients: seconds, perhaps with a fraction. Those clients take nothing up
+/// to 1970 back, so it is refused. @throws Error invalid `bad_mtime`
+std::optional<Micros> sync_time(const Change& change, std::string_view header);
+/// Makes the folders above, where a sync client wants that and they are missing.
+Task<> make_wanted_parents(Change& change);
+/// Confirms X-OC-CTime when it could be set.
+Task<> set_created_at(Change& change, const files::Node& node, std::optional<Micros> created_at);
 
 /// The file that a PUT or PATCH writes. @throws Error conflict `parent_missing`
 files::Target target_of(const Change& change);

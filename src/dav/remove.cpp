@@ -1,6 +1,8 @@
 #include "dav/remove.hpp"
 
 #include "welkin/core/error.hpp"
+#include "welkin/core/text.hpp"
+#include "welkin/files/trash.hpp"
 
 namespace welkin::dav {
 
@@ -14,8 +16,14 @@ Task<> remove(Change& change) {
     throw Error(Errc::forbidden, "is_a_mount", "What is shared with you is not deleted through its mount");
   auto expect = co_await change.require_conditions();
   change.touch_target(true, true);
-  co_await change.services.files.trash(change.rq.caller(), node.id, std::move(expect),
-                                       change.submitted.tokens);
+  auto& files = change.services.files;
+  const bool for_good = change.services.tree.for_nextcloud &&
+                        text::iequals(text::trim(change.rq.header("x-nc-skip-trashbin")), "true");
+  if (for_good) {
+    co_await files.trash_bin().destroy(change.rq.caller(), node.id, std::move(expect), change.submitted.tokens);
+  } else {
+    co_await files.trash(change.rq.caller(), node.id, std::move(expect), change.submitted.tokens);
+  }
   co_await change.rp.send(http::Status::no_content);
 }
 

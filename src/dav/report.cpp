@@ -2,8 +2,9 @@
 
 #include <limits>
 
+#include "dav/filter_files.hpp"
 #include "dav/listing.hpp"
-#include "dav/location.hpp"
+#include "welkin/dav/location.hpp"
 #include "dav/sync_token.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/core/text.hpp"
@@ -51,7 +52,7 @@ SyncQuery read_query(const wire::XmlElement& body) {
 /// The answers of one report. @return the token to go on with
 class Sync {
  public:
-  Sync(const Services& services, const Caller& caller, const files::Node& folder, const Place& place,
+  Sync(const TreeServices& services, const Caller& caller, const files::Node& folder, const Place& place,
        const SyncQuery& query, Listing& listing)
       : services_(services),
         caller_(caller),
@@ -122,7 +123,7 @@ class Sync {
     co_await listing_.some(rows, hrefs, one_by_one);
   }
 
-  const Services& services_;
+  const TreeServices& services_;
   const Caller& caller_;
   const files::Node& folder_;
   std::string href_;
@@ -130,7 +131,7 @@ class Sync {
   Listing& listing_;
 };
 
-Task<> sync_collection(const Services& services, http::Request& rq, http::Reply& rp, const Place& place,
+Task<> sync_collection(const TreeServices& services, http::Request& rq, http::Reply& rp, const Place& place,
                        const files::Node& folder, const wire::XmlElement& body) {
   const auto query = read_query(body);
   const auto& caller = rq.caller();
@@ -153,17 +154,21 @@ Task<> sync_collection(const Services& services, http::Request& rq, http::Reply&
   co_await begin_multistatus(rp, preferences);
   listing.begin();
   token = lists ? co_await sync.list(std::move(token)) : co_await sync.changes(std::move(page));
-  listing.append("<D:sync-token>" + write_sync_token(token) + "</D:sync-token>");
+  listing.append("<d:sync-token>" + write_sync_token(token) + "</d:sync-token>");
   co_await listing.end();
 }
 
 }  // namespace
 
-Task<> report(const Services& services, http::Request& rq, http::Reply& rp) {
-  const auto place = checked_place(rq);
+Task<> report(const TreeServices& services, http::Request& rq, http::Reply& rp) {
+  const auto place = checked_place(services.tree, rq);
   const auto body = co_await read_xml(rq);
   const auto node = co_await require_node(services, rq, place);
   if (!body) refuse("A REPORT says in its body which");
+  if (body->is("http://owncloud.org/ns", "filter-files") && node.is_folder()) {
+    co_await filter_files(services, rq, rp, place, node, *body);
+    co_return;
+  }
   if (!body->is(kDav, "sync-collection") || !node.is_folder()) {
     throw Error(Errc::forbidden, "supported_report", "That report is not offered here");
   }

@@ -1,5 +1,5 @@
 #pragma once
-#include "welkin/dav/dav.hpp"
+#include "welkin/dav/tree.hpp"
 
 namespace welkin::dav {
 
@@ -8,6 +8,6 @@ namespace welkin::dav {
 /// where that ended.
 /// @throws Error not_found, invalid `bad_report`, `bad_depth`; forbidden `supported_report`,
 /// `valid-sync-token`
-Task<> report(const Services& services, http::Request& rq, http::Reply& rp);
+Task<> report(const TreeServices& services, http::Request& rq, http::Reply& rp);
 
 }  // namespace welkin::dav

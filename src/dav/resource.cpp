@@ -1,4 +1,4 @@
-#include "dav/resource.hpp"
+#include "welkin/dav/resource.hpp"
 
 #include "welkin/core/error.hpp"
 #include "welkin/core/text.hpp"
@@ -8,8 +8,22 @@ namespace welkin::dav {
 namespace {
 
 constexpr std::string_view kPlainInPaths = "!$&'()*+,;=:@";
+constexpr std::string_view kUserSegment = "{user}";
 
 }  // namespace
+
+std::string Tree::pattern() const {
+  std::string out;
+  for (const auto& segment : mount) (out += '/') += segment;
+  return out;
+}
+
+std::string Tree::path_of(std::string_view user) const {
+  std::string out;
+  for (const auto& segment : mount)
+    (out += '/') += text::percent_encode(segment == kUserSegment ? user : segment, kPlainInPaths);
+  return out;
+}
 
 std::string Place::path(bool is_folder) const {
   std::string out = root;
@@ -24,16 +38,22 @@ std::string Place::href(bool is_folder) const {
   return out;
 }
 
-Place place_of(const http::Request& rq) {
+Place place_of(const Tree& tree, const http::Request& rq) {
+  const auto& segments = rq.segments();
+  for (std::size_t i = 0; i < tree.mount.size() && i < segments.size(); ++i) {
+    if (tree.mount[i] == kUserSegment && segments[i] != rq.caller().name)
+      throw Error(Errc::not_found, "not_found", "There is nothing at this address");
+  }
   Place place;
-  (place.root = rq.base_path()) += "/webdav";
-  place.names = rq.rest();
+  (place.root = rq.base_path()) += tree.path_of(rq.caller().name);
+  if (segments.size() > tree.mount.size())
+    place.names.assign(segments.begin() + static_cast<std::ptrdiff_t>(tree.mount.size()), segments.end());
   for (auto& name : place.names) name = text::nfc(name);
   place.has_slash = rq.trailing_slash();
   return place;
 }
 
-Task<files::Node> require_node(const Services& services, const http::Request& rq, const Place& place) {
+Task<files::Node> require_node(const TreeServices& services, const http::Request& rq, const Place& place) {
   auto node = co_await services.files.by_path(rq.caller(), place.names);
   if (place.has_slash && !node.is_folder()) {
     throw Error(Errc::not_found, "not_found", "There is no folder at this address");

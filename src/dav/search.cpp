@@ -4,7 +4,7 @@
 #include <deque>
 
 #include "dav/listing.hpp"
-#include "dav/location.hpp"
+#include "welkin/dav/location.hpp"
 #include "dav/search_query.hpp"
 #include "welkin/core/error.hpp"
 
@@ -99,13 +99,16 @@ Task<bool> search_members(Listing& listing, const SearchQuery& query, const file
 
 }  // namespace
 
-Task<> search(const Services& services, http::Request& rq, http::Reply& rp) {
+namespace {
+
+Task<SearchQuery> read_query(http::Request& rq) {
   const auto body = co_await read_xml(rq);
   if (!body) throw Error(Errc::invalid, "bad_search", "A SEARCH has a body");
-  auto query = read_search(*body);
-  const auto here = checked_place(rq);
-  co_await require_node(services, rq, here);
-  const auto scope = query.scope.empty() ? std::optional<Place>(here) : place_of_tag(rq, query.scope);
+  co_return read_search(*body);
+}
+
+Task<> search_in(const TreeServices& services, http::Request& rq, http::Reply& rp, SearchQuery query,
+                 std::optional<Place> scope) {
   if (!scope) throw Error(Errc::conflict, "search_scope_valid", "The scope of the search is not here");
   const auto root = co_await require_node(services, rq, *scope);
   const auto href = scope->href(root.is_folder());
@@ -116,7 +119,8 @@ Task<> search(const Services& services, http::Request& rq, http::Reply& rp) {
   listing.begin();
   // With an order, the scope itself comes first all the same: it is not one of
   // its members.
-  const bool own = matches(query, files::browse_row(root));
+  const bool syncs = services.tree.for_nextcloud;  // told of members only, and not of what is over the limit
+  const bool own = !syncs && matches(query, files::browse_row(root));
   bool whole = !query.limit || *query.limit > 0;
   if (own && whole) {
     co_await listing.own(root, href);
@@ -124,8 +128,40 @@ Task<> search(const Services& services, http::Request& rq, http::Reply& rp) {
   }
   if (root.is_folder() && query.depth != Depth::zero)
     whole = co_await search_members(listing, query, root, href) && whole;
-  if (!whole) listing.more(href);
+  if (!whole && !syncs) listing.more(href);
   co_await listing.end();
+}
+
+}  // namespace
+
+Task<> search(const TreeServices& services, http::Request& rq, http::Reply& rp) {
+  auto query = co_await read_query(rq);
+  const auto here = checked_place(services.tree, rq);
+  co_await require_node(services, rq, here);
+  auto scope = query.scope.empty() ? std::optional<Place>(here) : place_of_tag(services.tree, rq, query.scope);
+  co_await search_in(services, rq, rp, std::move(query), std::move(scope));
+}
+
+namespace {
+
+Task<> search_above(const TreeServices& services, http::Request& rq, http::Reply& rp) {
+  auto query = co_await read_query(rq);
+  auto scope = place_of_tag(services.tree, rq, query.scope);
+  if (!scope) {
+    // Written from where the question was asked: below the last segments of the mount.
+    auto above = services.tree;
+    above.mount.resize(2);
+    scope = place_of_tag(services.tree, rq, std::string(rq.base_path()) + above.path_of({}) + query.scope);
+  }
+  co_await search_in(services, rq, rp, std::move(query), std::move(scope));
+}
+
+}  // namespace
+
+http::Handler search_from_above(const Services& services, Tree tree) {
+  return [services = TreeServices{services, std::move(tree)}](http::Request& rq, http::Reply& rp) {
+    return search_above(services, rq, rp);
+  };
 }
 
 }  // namespace welkin::dav

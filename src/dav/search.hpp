@@ -1,5 +1,5 @@
 #pragma once
-#include "welkin/dav/dav.hpp"
+#include "welkin/dav/tree.hpp"
 
 namespace welkin::dav {
 
@@ -7,6 +7,6 @@ namespace welkin::dav {
 /// resources, and sends what it finds on the way; only an order asked for makes it wait for the end. What was
 /// not looked at or is over the limit is told by a 507 at the end.
 /// @throws Error not_found, invalid and unprocessable `bad_search`
-Task<> search(const Services& services, http::Request& rq, http::Reply& rp);
+Task<> search(const TreeServices& services, http::Request& rq, http::Reply& rp);
 
 }  // namespace welkin::dav

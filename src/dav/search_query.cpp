@@ -303,7 +303,7 @@ SearchQuery read_search(const wire::XmlElement& body) {
   if (prop == nullptr && (select == nullptr || select->child(kDav, "allprop") == nullptr)) {
     refuse("A search selects properties");
   }
-  query.request = prop == nullptr ? read_propfind(std::nullopt) : read_prop(*prop);
+  query.request = prop == nullptr ? read_propfind(std::nullopt, kPlainAllProp) : read_prop(*prop);
   const auto* from = search->child(kDav, "from");
   const auto* scope = from == nullptr ? nullptr : from->child(kDav, "scope");
   const auto* href = scope == nullptr ? nullptr : scope->child(kDav, "href");

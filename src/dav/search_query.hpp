@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "dav/prop_request.hpp"
-#include "dav/resource.hpp"
+#include "welkin/dav/resource.hpp"
 #include "welkin/wire/xml.hpp"
 
 namespace welkin::dav {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "dav/location.hpp"
+#include "welkin/dav/location.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/core/text.hpp"
 #include "welkin/files/properties.hpp"
@@ -39,7 +39,7 @@ bool lies_below(const Place& place, const Place& top) {
 /// Everything that must be right before anything is touched. `deep`: what is below the source goes along.
 Task<Destination> require_destination(Change& change, bool deep) {
   Destination to;
-  to.place = destination_of(change.rq);
+  to.place = destination_of(change.services.tree, change.rq);
   http::client_mtime(change.rq.headers());  // refused before anything is done
   to.overwrite = may_overwrite(change.rq);
   const auto& node = change.require_node();
@@ -99,7 +99,7 @@ Task<> set_mtime(Change& change, files::Node& node) {
 
 Task<> answer(Change& change, const Destination& to, files::Placed placed) {
   co_await set_mtime(change, placed.node);
-  set_validators(change.rp, placed.node);
+  set_written(change, placed.node);
   if (placed.created) change.rp.set("Location", to.place.path(placed.node.is_folder()));
   co_await change.rp.send(placed.created ? Status::created : Status::no_content);
 }
@@ -140,7 +140,7 @@ Task<> move(Change& change) {
     throw Error(Errc::forbidden, "is_a_mount", "What is shared with you is not moved through its mount");
   const auto to = co_await require_destination(change, true);
   if (to.is_same) {
-    if (!is_respelled(change.rq)) refuse_cycle("Source and destination are the same");
+    if (!is_respelled(change.services.tree, change.rq)) refuse_cycle("Source and destination are the same");
     co_await change.require_conditions();
     co_await answer(change, to, files::Placed{source, true});
     co_return;
@@ -149,7 +149,8 @@ Task<> move(Change& change) {
   how.parent = to.at.parent->id;
   how.name = to.at.name;
   how.replace = to.overwrite;
-  how.succeed = true;
+  // What such clients rename keeps its id: they know it by that.
+  how.succeed = !change.services.tree.for_nextcloud;
   change.touch_target(true, true);
   how.expect = co_await require_both(change, to);
   how.lock_tokens = change.submitted.tokens;

@@ -32,14 +32,15 @@ constexpr WriteRoute kRoutes[] = {
 
 }  // namespace
 
-void mount_writes(http::Router::Scope& scope, const Services& services) {
+void mount_writes(http::Router::Scope& scope, const TreeServices& services) {
   for (const auto& route : kRoutes) {
     const auto handler = [services, verb = route.verb](http::Request& rq, http::Reply& rp) {
       return run_change(services, verb, rq, rp);
     };
-    const std::string name = std::string("dav.") + route.name;
-    scope.on({route.method, "/webdav", name + "_root", http::Access::dav, "node", route.action}, handler);
-    scope.on({route.method, "/webdav/{*path}", name, http::Access::dav, "node", route.action}, handler);
+    const auto name = services.tree.routes + '.' + route.name;
+    const auto pattern = services.tree.pattern();
+    scope.on({route.method, pattern, name + "_root", http::Access::dav, "node", route.action}, handler);
+    scope.on({route.method, pattern + "/{*path}", name, http::Access::dav, "node", route.action}, handler);
   }
 }
 

@@ -1,9 +1,9 @@
 #pragma once
-#include "welkin/dav/dav.hpp"
+#include "welkin/dav/tree.hpp"
 
 namespace welkin::dav {
 
 /// Adds the routes that change something or lock it.
-void mount_writes(http::Router::Scope& scope, const Services& services);
+void mount_writes(http::Router::Scope& scope, const TreeServices& services);
 
 }  // namespace welkin::dav

@@ -130,6 +130,7 @@ BrowseRow browse_row(const Node& node) {
   r.mime_type = node.mime_type;
   r.author_name = node.author_name;
   if (node.sha256) r.sha256 = std::as_bytes(std::span(*node.sha256));
+  r.sha1 = node.sha1;
   r.rights = node.rights;
   r.has_properties = node.has_properties;
   r.etag_length = static_cast<std::uint8_t>(std::min(node.etag.size(), r.etag_text.size()));

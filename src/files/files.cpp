@@ -16,6 +16,7 @@
 #include "welkin/files/events.hpp"
 #include "welkin/files/favorites.hpp"
 #include "welkin/files/locks.hpp"
+#include "welkin/files/part_uploads.hpp"
 #include "welkin/files/photos.hpp"
 #include "welkin/files/properties.hpp"
 #include "welkin/files/search.hpp"
@@ -33,6 +34,9 @@ constexpr db::Stmt kCopy{
     "files.copy_node",
     "select node_id, created from copy_node($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, "
     "$12, $13, $14, $15, $16)"};
+constexpr db::Stmt kDriveOwner{"files.drive_owner",
+                               "select u.id, u.name, coalesce(nullif(u.display_name, ''), u.name) from drives d"
+                               " join users u on u.id = d.owner_id where d.id = $1"};
 constexpr db::Stmt kExpired{"files.expired_uploads",
                             "select id from uploads where expires_at <= now() order by expires_at limit 100"};
 constexpr db::Stmt kDropUpload{"files.drop_upload", "select drop_upload($1)"};
@@ -57,6 +61,7 @@ struct Files::Impl {
         room(std::make_shared<UploadRoom>(db, store, clock, config.windows_names)),
         locks(room),
         properties(room),
+        part_uploads(room),
         favorites(db),
         recent(db),
         search(db),
@@ -74,6 +79,7 @@ struct Files::Impl {
   std::shared_ptr<UploadRoom> room;
   Locks locks;
   Properties properties;
+  PartUploads part_uploads;
   Favorites favorites;
   Recent recent;
   Search search;
@@ -99,6 +105,7 @@ Batches& Files::batches() { return impl_->batches; }
 Trash& Files::trash_bin() { return impl_->trash_bin; }
 Versions& Files::versions() { return impl_->versions; }
 Properties& Files::properties() { return impl_->properties; }
+PartUploads& Files::part_uploads() { return impl_->part_uploads; }
 Favorites& Files::favorites() { return impl_->favorites; }
 Recent& Files::recent() { return impl_->recent; }
 Search& Files::search() { return impl_->search; }
@@ -156,6 +163,16 @@ Task<Files::DriveUse> Files::drive_use(DriveId drive) {
   const auto left = std::max<std::int64_t>(0, use.quota - use.used - use.reserved);
   out.free_bytes = std::min(static_cast<std::uint64_t>(left), impl_->store.space().free_bytes);
   co_return out;
+}
+
+Task<Files::DriveOwner> Files::drive_owner(DriveId drive) {
+  const auto rows = co_await impl_->db.query(kDriveOwner, db::Params(static_cast<std::int32_t>(drive.value)));
+  DriveOwner owner;
+  if (rows.empty()) co_return owner;
+  rows[0].id_into(0, owner.id);
+  owner.name = rows[0].str(1);
+  owner.display_name = rows[0].str(2);
+  co_return owner;
 }
 
 Task<std::optional<Node>> Files::child(Caller caller, NodeId folder, std::string name) {

@@ -11,7 +11,7 @@ namespace {
 #define WELKIN_LOCK_COLUMNS                                                                             \
   "l.token, l.node_id, l.owner_id, (select u.name from users u where u.id = l.owner_id), l.exclusive, " \
   "l.depth_infinity, l.seconds, l.expires_at, l.owner_xml, "                                            \
-  "(select n.kind = 2 from nodes n where n.id = l.node_id), "
+  "(select n.kind = 2 from nodes n where n.id = l.node_id), l.app, "
 
 // How far up a lock sits is told only to who may see that folder.
 constexpr db::Stmt kCovering{
@@ -70,7 +70,8 @@ constexpr db::Stmt kExpire{
     "delete from locks where token in (select token from locks where expires_at <= now() limit 1000)"};
 constexpr db::Stmt kPutAway{"files.put_away_unwritten", "select put_away_unwritten($1, 50)"};
 
-constexpr std::int16_t kAppWebdav = 1;
+// Column `app`.
+constexpr std::int16_t kAppWebdav = 1, kAppByHand = 2;
 
 Lock lock_of(const Caller& caller, const db::Row& row) {
   Lock lock;
@@ -85,8 +86,9 @@ Lock lock_of(const Caller& caller, const db::Row& row) {
   lock.expires_at = row.timestamp(7);
   lock.owner_xml = row.opt_str(8).value_or("");
   lock.on_folder = row.boolean(9);
-  lock.levels_up = static_cast<std::size_t>(std::max<std::int64_t>(0, row.i64(10)));
-  lock.names_below = row.text_array(11);
+  lock.levels_up = static_cast<std::size_t>(std::max<std::int64_t>(0, row.i64(11)));
+  lock.names_below = row.text_array(12);
+  lock.by_hand = row.i64(10) == kAppByHand;
   return lock;
 }
 
@@ -135,7 +137,7 @@ std::vector<Lock> insert_lock(db::Tx& tx, const Caller& caller, NodeId node, std
       .add(request.infinite)
       .add(request.exclusive)
       .add(static_cast<std::int32_t>(request.seconds))
-      .add(kAppWebdav)
+      .add(request.by_hand ? kAppByHand : kAppWebdav)
       .add(request.owner_xml)
       .add(Locks::kPerNodeMax)
       .add(Locks::kPerUserMax);

@@ -31,24 +31,6 @@ Lock require_token(db::Tx& tx, const Caller& caller, NodeId node, const db::Uuid
   return std::move(*lock);
 }
 
-Node made_node(const Caller& caller, const Commit& commit, const std::string& mime, const Committed& done) {
-  Node n;
-  n.id = done.node;
-  n.parent = done.parent;
-  n.drive = commit.drive;
-  n.name = done.name;
-  n.modified_at = commit.modified_at;
-  n.created_at = done.created_at;
-  n.etag = store::etag_text(commit.drive.value, done.seq, done.node.value);
-  n.mime_type = mime;
-  n.content = done.content;
-  n.sha256 = commit.body->sha256;
-  n.author = caller.user;
-  n.author_name = caller.name;
-  n.rights = done.rights;
-  return n;
-}
-
 }  // namespace
 
 Task<std::vector<Lock>> Locks::covering(Caller caller, NodeId node) {

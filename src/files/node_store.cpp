@@ -15,7 +15,8 @@ namespace welkin::files::store {
   "n.content_id, n.author_id, f.etag_seq, f.changed_at, f.bytes_below, "                                     \
   "(select m.name from mime_types m where m.id = n.mime)"
 #define WELKIN_NODE_MORE                                                                                     \
-  ", (select c.sha256 from contents c where c.id = n.content_id), (select u.name from users u where u.id = " \
+  ", (select coalesce(c.sha256, '') || coalesce(c.sha1, '') from contents c where c.id = n.content_id)," \
+  " (select u.name from users u where u.id = " \
   "n.author_id), n.creator_id, n.flags & 4 <> 0"
 #define WELKIN_NODE_JOINS \
   " left join lateral (select * from folders x where x.node_id = n.id offset 0) f on n.kind = 2"
@@ -81,6 +82,17 @@ constexpr db::Stmt kCreateFolder{
 
 constexpr db::Stmt kDriveUse{"files.drive_use",
                              "select used_bytes, reserved_bytes, quota_bytes from drives where id = $1"};
+
+constexpr std::size_t kSha256Bytes = 32;
+
+/// One value for what is looked up together: SHA-256, SHA-1, each only when it is known.
+void read_digests(ByteView both, Node& n) {
+  if (both.size() >= kSha256Bytes) {
+    std::memcpy(n.sha256.emplace().data(), both.data(), kSha256Bytes);
+    both = both.subspan(kSha256Bytes);
+  }
+  n.sha1.assign(both.begin(), both.end());
+}
 
 /// @param chain  from the node up; @param names  from the top down
 std::string path_of(const Caller& caller, const std::vector<std::int64_t>& chain,
@@ -156,8 +168,7 @@ Node node_of(const db::Row& row) {
     n.etag = etag_text(row.i64(9), row.i64(8), n.id.value);
     n.mime_type = row.is_null(15) ? "application/octet-stream" : row.str(15);
     if (!row.is_null(16)) {
-      const auto digest = row.bytes(16);
-      std::memcpy(n.sha256.emplace().data(), digest.data(), n.sha256->size());
+      read_digests(row.bytes(16), n);
     }
   }
   if (!row.is_null(17)) n.author_name = row.str(17);

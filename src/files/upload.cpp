@@ -186,7 +186,8 @@ class RunningUpload final : public Upload {
   }
 
   Task<Written> finish() override {
-    const blobs::Sealed sealed = co_await sink_->seal();
+    blobs::Sealed sealed = co_await sink_->seal();
+    sealed.sha1 = options_.sha1;
     if (options_.sha256 && *options_.sha256 != sealed.sha256) {
       room_->store.abandon(sealed);
       throw Error(Errc::invalid, "digest_mismatch", "the body does not have the announced digest");
@@ -204,39 +205,15 @@ class RunningUpload final : public Upload {
     commit.mime = co_await room_->mime_id(caller_, mime);
     if (commit.mime == 0) mime = kUnknownMimeType;
     commit.expect = static_cast<std::int16_t>(options_.expect.kind);
-    commit.etags = join(store::own_etags(options_.expect.etags));
+    commit.etags = joined_etags(options_.expect);
     commit.tokens = joined_tokens(options_.lock_tokens);
     commit.overwrite = options_.overwrite;
     const Committed done = co_await room_->gatherer.commit(commit);
     finished_ = true;
-    co_return written(done, sealed, mime, commit.modified_at);
+    co_return Written{made_node(caller_, commit, mime, done), done.created};
   }
 
  private:
-  Written written(const Committed& done, const blobs::Sealed& body, const std::string& mime,
-                  Micros modified_at) {
-    Written out;
-    out.created = done.created;
-    auto& n = out.node;
-    n.id = done.node;
-    n.parent = done.parent;
-    n.drive = place_.drive;
-    n.kind = Kind::file;
-    n.name = done.name;
-    n.size_bytes = body.size_bytes;
-    n.modified_at = modified_at;
-    n.created_at = done.created_at;
-    n.mime_type = mime;
-    n.etag = store::etag_text(place_.drive.value, done.seq, done.node.value);
-    n.content = done.content;
-    n.sha256 = body.sha256;
-    n.author = caller_.user;
-    n.author_name = caller_.name;
-    n.creator = done.creator;
-    n.rights = done.rights;
-    return out;
-  }
-
   Task<UploadId> row() {
     if (!upload_) co_await make_row(std::nullopt);
     co_return upload_;
@@ -281,6 +258,36 @@ std::string joined_tokens(const std::vector<db::Uuid>& tokens) {
   texts.reserve(tokens.size());
   for (const auto& token : tokens) texts.push_back(text::hex(std::as_bytes(std::span(token))));
   return join(texts);
+}
+
+std::string joined_etags(const Expect& expect) { return join(store::own_etags(expect.etags)); }
+
+Task<UploadPlace> place_of_upload(UploadRoom& room, const Caller& caller, const UploadOptions& options) {
+  auto free_of_size = options;
+  free_of_size.size_hint.reset();  // it is reserved already
+  auto place = co_await checked_place(room, caller, free_of_size);
+  co_return UploadPlace{place.drive, place.parent, std::move(place.name)};
+}
+
+Node made_node(const Caller& caller, const Commit& commit, const std::string& mime, const Committed& done) {
+  Node n;
+  n.id = done.node;
+  n.parent = done.parent;
+  n.drive = commit.drive;
+  n.name = done.name;
+  n.size_bytes = commit.body->size_bytes;
+  n.modified_at = commit.modified_at;
+  n.created_at = done.created_at;
+  n.etag = store::etag_text(commit.drive.value, done.seq, done.node.value);
+  n.mime_type = mime;
+  n.content = done.content;
+  if (commit.body->sha256 != Sha256{}) n.sha256 = commit.body->sha256;
+  n.sha1 = commit.body->sha1;
+  n.author = caller.user;
+  n.author_name = caller.name;
+  n.creator = done.creator;
+  n.rights = done.rights;
+  return n;
 }
 
 Task<std::int16_t> UploadRoom::mime_id(const Caller& caller, std::string type) {

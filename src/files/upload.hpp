@@ -36,6 +36,19 @@ inline constexpr std::int32_t kUploadSeconds = 86'400;
 /// As commit_files takes them.
 std::string joined_tokens(const std::vector<db::Uuid>& tokens);
 
+std::string joined_etags(const Expect& expect);
+
+/// Where an upload goes, as far as it is known before the change itself decides.
+struct UploadPlace {
+  DriveId drive;
+  NodeId parent;
+  std::string name;
+};
+/// Checks what can be known before a change. @throws Error as begin_upload
+Task<UploadPlace> place_of_upload(UploadRoom& room, const Caller& caller, const UploadOptions& options);
+/// What a commit made.
+Node made_node(const Caller& caller, const Commit& commit, const std::string& mime, const Committed& done);
+
 /// Checks what can be known before a byte is read, and opens a sink.
 Task<std::unique_ptr<Upload>> open_upload(std::shared_ptr<UploadRoom> room, Caller caller,
                                           UploadOptions options);

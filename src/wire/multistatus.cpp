@@ -158,7 +158,7 @@ void append_number(std::string& out, std::uint64_t value) {
 }
 
 void begin_dav_document(std::string& out, std::string_view root, std::span<const XmlNamespace> more) {
-  ((out += "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<D:") += root) += " xmlns:D=\"DAV:\"";
+  ((out += "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<d:") += root) += " xmlns:d=\"DAV:\"";
   for (const auto& ns : more) {
     ((out += " xmlns:") += ns.prefix) += "=\"";
     append_escaped(out, ns.uri);
@@ -168,7 +168,7 @@ void begin_dav_document(std::string& out, std::string_view root, std::span<const
 }
 
 void Multistatus::status_line(int status) {
-  out_ += "<D:status>";
+  out_ += "<d:status>";
   std::string_view line;
   for (const auto& known : kStatusLines)
     if (known.code == status) line = known.text;
@@ -177,26 +177,26 @@ void Multistatus::status_line(int status) {
     append_number(out_, static_cast<std::uint64_t>(status));
     out_ += " Error";
   }
-  (out_ += line) += "</D:status>";
+  (out_ += line) += "</d:status>";
 }
 
 void Multistatus::end_propstat(int status, std::string_view condition) {
-  out_ += "</D:prop>";
+  out_ += "</d:prop>";
   status_line(status);
-  if (!condition.empty()) ((out_ += "<D:error>") += condition) += "</D:error>";
-  out_ += "</D:propstat>";
+  if (!condition.empty()) ((out_ += "<d:error>") += condition) += "</d:error>";
+  out_ += "</d:propstat>";
 }
 
 void Multistatus::status(int status, std::string_view condition) {
   status_line(status);
-  if (!condition.empty()) ((out_ += "<D:error>") += condition) += "</D:error>";
+  if (!condition.empty()) ((out_ += "<d:error>") += condition) += "</d:error>";
 }
 
 void append_empty_element(std::string& out, std::string_view ns, std::string_view name,
                           std::span<const XmlNamespace> prefixes) {
   out += '<';
   if (ns == "DAV:") {
-    ((out += "D:") += name) += "/>";
+    ((out += "d:") += name) += "/>";
     return;
   }
   for (const auto& known : prefixes) {

@@ -83,11 +83,11 @@ class Person(unittest.TestCase):
 class Replays(Person):
     """The first minutes of an account, as the programs go through them."""
 
-    SPACES = ('xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:A="urn:ietf:params:xml:ns:carddav" '
+    SPACES = ('xmlns:d="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:A="urn:ietf:params:xml:ns:carddav" '
               'xmlns:CS="http://calendarserver.org/ns/" xmlns:IC="http://apple.com/ns/ical/"')
 
     def propfind(self, path, depth, props):
-        status, head, body = self.ask("PROPFIND", path, f'<D:propfind {self.SPACES}><D:prop>{props}</D:prop></D:propfind>',
+        status, head, body = self.ask("PROPFIND", path, f'<d:propfind {self.SPACES}><d:prop>{props}</d:prop></d:propfind>',
                                       f"Depth: {depth}", "Content-Type: text/xml")
         self.assertEqual(status, 207, head + body)
         return body
@@ -99,97 +99,97 @@ class Replays(Person):
         return body
 
     def href_in(self, element, body):
-        return re.search(rf"<{element}>\s*<D:href[^>]*>([^<]*)</D:href>", body).group(1)
+        return re.search(rf"<{element}>\s*<d:href[^>]*>([^<]*)</d:href>", body).group(1)
 
     def test_apple_sets_up_an_account(self):
         status, head, _ = self.ask("PROPFIND", "/.well-known/caldav", None, "Depth: 0", known=False)
         self.assertEqual(status, 301)
         self.assertRegex(head, r"(?im)^location: http://[^/]+/dav/$")
         self.assertEqual(self.ask("PROPFIND", "/dav/", None, "Depth: 0", known=False)[0], 401)
-        body = self.propfind("/dav/", 0, "<D:current-user-principal/><D:principal-URL/><D:resourcetype/>")
-        principal = self.href_in("D:current-user-principal", body)
+        body = self.propfind("/dav/", 0, "<d:current-user-principal/><d:principal-URL/><d:resourcetype/>")
+        principal = self.href_in("d:current-user-principal", body)
         status, head, _ = self.ask("OPTIONS", principal)
         self.assertRegex(head, r"(?im)^dav:.*calendar-access")
         self.assertIn("calendar-auto-schedule", head)
-        body = self.propfind(principal, 0, "<C:calendar-home-set/><C:calendar-user-address-set/><D:displayname/>"
-                             "<CS:dropbox-home-URL/><CS:notification-URL/><C:schedule-inbox-URL/><D:supported-report-set/>")
+        body = self.propfind(principal, 0, "<C:calendar-home-set/><C:calendar-user-address-set/><d:displayname/>"
+                             "<CS:dropbox-home-URL/><CS:notification-URL/><C:schedule-inbox-URL/><d:supported-report-set/>")
         home = self.href_in("C:calendar-home-set", body)
         self.assertEqual(home, self.home)
-        status, _, body = self.ask("REPORT", "/dav/principals/", '<D:principal-search-property-set xmlns:D="DAV:"/>', "Depth: 0")
+        status, _, body = self.ask("REPORT", "/dav/principals/", '<d:principal-search-property-set xmlns:d="DAV:"/>', "Depth: 0")
         self.assertEqual(status, 200, body)
-        self.propfind(home, 1, "<D:add-member/><IC:calendar-color/><IC:calendar-order/><CS:getctag/><D:resourcetype/>"
-                      "<C:supported-calendar-component-set/><D:sync-token/><CS:push-transports/>")
-        status, _, body = self.ask("PROPPATCH", home, f"<D:propertyupdate {self.SPACES}><D:set><D:prop><C:default-alarm-vevent-date>"
-                                   "BEGIN:VALARM</C:default-alarm-vevent-date></D:prop></D:set></D:propertyupdate>")
+        self.propfind(home, 1, "<d:add-member/><IC:calendar-color/><IC:calendar-order/><CS:getctag/><d:resourcetype/>"
+                      "<C:supported-calendar-component-set/><d:sync-token/><CS:push-transports/>")
+        status, _, body = self.ask("PROPPATCH", home, f"<d:propertyupdate {self.SPACES}><d:set><d:prop><C:default-alarm-vevent-date>"
+                                   "BEGIN:VALARM</C:default-alarm-vevent-date></d:prop></d:set></d:propertyupdate>")
         self.assertEqual(status, 207, body)
-        status, _, body = self.ask("MKCALENDAR", home + "5F2B0A6E/", f"<C:mkcalendar {self.SPACES}><D:set><D:prop>"
-                                   "<D:displayname>Home</D:displayname><IC:calendar-color symbolic-color=\"blue\">#0000FFFF"
+        status, _, body = self.ask("MKCALENDAR", home + "5F2B0A6E/", f"<C:mkcalendar {self.SPACES}><d:set><d:prop>"
+                                   "<d:displayname>Home</d:displayname><IC:calendar-color symbolic-color=\"blue\">#0000FFFF"
                                    "</IC:calendar-color><IC:calendar-order>1</IC:calendar-order><C:supported-calendar-component-set>"
-                                   "<C:comp name=\"VEVENT\"/></C:supported-calendar-component-set></D:prop></D:set></C:mkcalendar>")
+                                   "<C:comp name=\"VEVENT\"/></C:supported-calendar-component-set></d:prop></d:set></C:mkcalendar>")
         self.assertEqual(status, 201, body)
         calendar = home + "5F2B0A6E/"
         self.put(calendar + "A.ics", event("A"))
-        body = self.report(calendar, "D:sync-collection", "<D:sync-token/><D:sync-level>1</D:sync-level><D:prop><D:getcontenttype/>"
-                           "<D:getetag/></D:prop>")
+        body = self.report(calendar, "d:sync-collection", "<d:sync-token/><d:sync-level>1</d:sync-level><d:prop><d:getcontenttype/>"
+                           "<d:getetag/></d:prop>")
         self.assertIn(calendar + "A.ics", body)
-        body = self.report(calendar, "C:calendar-query", "<D:prop><D:getetag/></D:prop><C:filter><C:comp-filter name=\"VCALENDAR\">"
+        body = self.report(calendar, "C:calendar-query", "<d:prop><d:getetag/></d:prop><C:filter><C:comp-filter name=\"VCALENDAR\">"
                            "<C:comp-filter name=\"VEVENT\"><C:time-range start=\"20251201T000000Z\"/></C:comp-filter></C:comp-filter>"
                            "</C:filter>")
         self.assertIn(calendar + "A.ics", body)
-        body = self.report(calendar, "C:calendar-multiget", "<D:prop><D:getetag/><C:calendar-data/><C:schedule-tag/></D:prop>"
-                           f"<D:href>{calendar}A.ics</D:href>")
+        body = self.report(calendar, "C:calendar-multiget", "<d:prop><d:getetag/><C:calendar-data/><C:schedule-tag/></d:prop>"
+                           f"<d:href>{calendar}A.ics</d:href>")
         self.assertIn("UID:A", body)
-        self.report(principal, "D:expand-property", '<D:property name="calendar-proxy-read-for" '
-                    'namespace="http://calendarserver.org/ns/"><D:property name="email-address-set" '
-                    'namespace="http://calendarserver.org/ns/"/></D:property>', "0")
+        self.report(principal, "d:expand-property", '<d:property name="calendar-proxy-read-for" '
+                    'namespace="http://calendarserver.org/ns/"><d:property name="email-address-set" '
+                    'namespace="http://calendarserver.org/ns/"/></d:property>', "0")
 
     def test_davx5_finds_collections_and_polls(self):
         principal = f"/dav/principals/users/{self.name}/"
-        body = self.propfind(principal, 0, "<D:displayname/><D:group-membership/><D:resourcetype/><C:calendar-home-set/>"
+        body = self.propfind(principal, 0, "<d:displayname/><d:group-membership/><d:resourcetype/><C:calendar-home-set/>"
                              "<A:addressbook-home-set/><CS:calendar-proxy-read-for/><CS:calendar-proxy-write-for/>")
         books = self.href_in("A:addressbook-home-set", body)
-        body = self.propfind(books, 1, "<D:current-user-privilege-set/><D:displayname/><D:owner/><D:resourcetype/>")
-        self.assertIn("<D:write-content/>", body)
+        body = self.propfind(books, 1, "<d:current-user-privilege-set/><d:displayname/><d:owner/><d:resourcetype/>")
+        self.assertIn("<d:write-content/>", body)
         self.assertIn("<A:addressbook/>", body)
         book = books + "contacts/"
-        body = self.propfind(book, 0, "<D:supported-report-set/><D:sync-token/><CS:getctag/><A:max-resource-size/><A:supported-address-data/>")
+        body = self.propfind(book, 0, "<d:supported-report-set/><d:sync-token/><CS:getctag/><A:max-resource-size/><A:supported-address-data/>")
         self.assertIn('<A:address-data-type content-type="text/vcard" version="4.0"/>', body)
-        self.assertIn("<D:sync-collection/>", body)
+        self.assertIn("<d:sync-collection/>", body)
         self.put(book + "a.vcf", card("a", "Eva"))
-        body = self.report(book, "D:sync-collection", "<D:sync-token/><D:sync-level>1</D:sync-level><D:prop><D:getetag/>"
-                           "<D:resourcetype/></D:prop>", "0")
-        token = re.search(r"<D:sync-token>([^<]*)</D:sync-token>", body).group(1)
-        body = self.report(book, "A:addressbook-multiget", "<D:prop><D:getetag/><D:getcontenttype/><A:address-data "
-                           f'content-type="text/vcard" version="4.0"/></D:prop><D:href>{book}a.vcf</D:href>')
+        body = self.report(book, "d:sync-collection", "<d:sync-token/><d:sync-level>1</d:sync-level><d:prop><d:getetag/>"
+                           "<d:resourcetype/></d:prop>", "0")
+        token = re.search(r"<d:sync-token>([^<]*)</d:sync-token>", body).group(1)
+        body = self.report(book, "A:addressbook-multiget", "<d:prop><d:getetag/><d:getcontenttype/><A:address-data "
+                           f'content-type="text/vcard" version="4.0"/></d:prop><d:href>{book}a.vcf</d:href>')
         self.assertIn("VERSION:4.0", body)
         self.assertEqual(self.ask("DELETE", book + "a.vcf")[0], 204)
-        body = self.report(book, "D:sync-collection", f"<D:sync-token>{token}</D:sync-token><D:sync-level>1</D:sync-level>"
-                           "<D:prop><D:getetag/></D:prop>", "0")
-        self.assertRegex(body, rf"<D:href>{book}a.vcf</D:href><D:status>HTTP/1.1 404 Not Found</D:status>")
+        body = self.report(book, "d:sync-collection", f"<d:sync-token>{token}</d:sync-token><d:sync-level>1</d:sync-level>"
+                           "<d:prop><d:getetag/></d:prop>", "0")
+        self.assertRegex(body, rf"<d:href>{book}a.vcf</d:href><d:status>HTTP/1.1 404 Not Found</d:status>")
 
     def test_thunderbird_and_evolution_look_at_a_calendar(self):
         calendar = self.home + "personal/"
-        body = self.propfind("/dav/", 0, "<D:resourcetype/><D:owner/><D:displayname/><D:current-user-principal/>"
-                             "<D:current-user-privilege-set/><IC:calendar-color/><C:calendar-home-set/>")
-        self.assertIn("<D:resourcetype>", body)
-        body = self.propfind(calendar, 0, "<D:resourcetype/><D:owner/><D:current-user-principal/><D:current-user-privilege-set/>"
-                             "<D:supported-report-set/><C:supported-calendar-component-set/><CS:getctag/>")
-        for word in ("<D:write/>", "<D:sync-collection/>", '<C:comp name="VTODO"/>'):
+        body = self.propfind("/dav/", 0, "<d:resourcetype/><d:owner/><d:displayname/><d:current-user-principal/>"
+                             "<d:current-user-privilege-set/><IC:calendar-color/><C:calendar-home-set/>")
+        self.assertIn("<d:resourcetype>", body)
+        body = self.propfind(calendar, 0, "<d:resourcetype/><d:owner/><d:current-user-principal/><d:current-user-privilege-set/>"
+                             "<d:supported-report-set/><C:supported-calendar-component-set/><CS:getctag/>")
+        for word in ("<d:write/>", "<d:sync-collection/>", '<C:comp name="VTODO"/>'):
             self.assertIn(word, body)
         for path in (self.home, calendar):
             self.assertRegex(self.ask("OPTIONS", path)[1], r"(?im)^dav:.*calendar-access")
         self.put(calendar + "x.ics", event("x"))
-        body = self.report(calendar, "D:sync-collection", "<D:sync-token/><D:sync-level>1</D:sync-level><D:prop><D:getcontenttype/>"
-                           "<D:getetag/></D:prop>")
-        self.assertIn("<D:getcontenttype>text/calendar", body)
-        token = re.search(r"<D:sync-token>([^<]*)</D:sync-token>", body).group(1)
+        body = self.report(calendar, "d:sync-collection", "<d:sync-token/><d:sync-level>1</d:sync-level><d:prop><d:getcontenttype/>"
+                           "<d:getetag/></d:prop>")
+        self.assertIn("<d:getcontenttype>text/calendar", body)
+        token = re.search(r"<d:sync-token>([^<]*)</d:sync-token>", body).group(1)
         self.assertTrue(":" in token and "/" in token)
-        status, _, body = self.ask("REPORT", calendar, f"<D:sync-collection {self.SPACES}><D:sync-token>old</D:sync-token><D:sync-level>1"
-                                   "</D:sync-level><D:prop/></D:sync-collection>")
+        status, _, body = self.ask("REPORT", calendar, f"<d:sync-collection {self.SPACES}><d:sync-token>old</d:sync-token><d:sync-level>1"
+                                   "</d:sync-level><d:prop/></d:sync-collection>")
         self.assertEqual(status, 403)
         self.assertIn("valid-sync-token", body)
-        body = self.report(self.books + "contacts/", "D:sync-collection", "<D:sync-token/><D:sync-level>1</D:sync-level><D:prop>"
-                           "<D:getetag/><A:address-data/></D:prop>")
+        body = self.report(self.books + "contacts/", "d:sync-collection", "<d:sync-token/><d:sync-level>1</d:sync-level><d:prop>"
+                           "<d:getetag/><A:address-data/></d:prop>")
 
 
 # Run by the interpreter that Debian's package is for.
@@ -263,7 +263,7 @@ print("all is well")
 
 class Shared(Person):
     def share(self, path, href, access):
-        status, _, body = self.ask("POST", path, f'<CS:share {Replays.SPACES}><CS:set><D:href>{href}</D:href><CS:{access}/></CS:set>'
+        status, _, body = self.ask("POST", path, f'<CS:share {Replays.SPACES}><CS:set><d:href>{href}</d:href><CS:{access}/></CS:set>'
                                    "</CS:share>", "Content-Type: application/xml")
         self.assertEqual(status, 200, body)
 

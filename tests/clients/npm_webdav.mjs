@@ -33,9 +33,9 @@ assert.ok(compliance.compliance.includes("2"));
 await assert.rejects(client.partialUpdateFileContents("/npm/large.bin", 0, 2, "abc"), /Not supported/);
 const found = await client.search("/npm", {
   details: true,
-  data: `<D:searchrequest xmlns:D="DAV:"><D:basicsearch><D:select><D:allprop/></D:select><D:from><D:scope>
-    <D:href>${new URL(url).pathname}npm/</D:href><D:depth>infinity</D:depth></D:scope></D:from><D:where><D:like><D:prop>
-    <D:displayname/></D:prop><D:literal>%.bin</D:literal></D:like></D:where></D:basicsearch></D:searchrequest>`,
+  data: `<d:searchrequest xmlns:d="DAV:"><d:basicsearch><d:select><d:allprop/></d:select><d:from><d:scope>
+    <d:href>${new URL(url).pathname}npm/</d:href><d:depth>infinity</d:depth></d:scope></d:from><d:where><d:like><d:prop>
+    <d:displayname/></d:prop><d:literal>%.bin</d:literal></d:like></d:where></d:basicsearch></d:searchrequest>`,
 });
 assert.equal(found.data.results.length, 2);
 await client.deleteFile("/npm");

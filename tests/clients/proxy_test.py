@@ -129,7 +129,7 @@ class BehindProxy:
         self.assertEqual(b"one", self.ask("GET", "/webdav/two.txt", token=self.token).body)
         listing = self.ask("PROPFIND", "/webdav/", token=self.token, Depth="1")
         self.assertEqual(207, listing.status)
-        self.assertIn(f"<D:href>{self.prefix}/webdav/two.txt</D:href>".encode(), listing.body)
+        self.assertIn(f"<d:href>{self.prefix}/webdav/two.txt</d:href>".encode(), listing.body)
         elsewhere = self.ask("MOVE", "/webdav/two.txt", token=self.token, Destination="https://other.example.org/webdav/x")
         self.assertEqual(502, elsewhere.status)
 

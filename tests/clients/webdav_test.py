@@ -453,7 +453,7 @@ class Crowd(unittest.TestCase):
 
     def count(self, path):
         status, body = ask("PROPFIND", path, "-H", "Depth: infinity")
-        return 0 if status == 404 else body.count("<D:response>")
+        return 0 if status == 404 else body.count("<d:response>")
 
     def test_a_copy_that_is_killed_is_all_or_nothing(self):
         folders = 100 if FULL else 20

@@ -37,12 +37,12 @@ struct DavClients : DavFixture {
   }
   static std::string win32(const char* time) {
     return std::string(
-               "<D:propertyupdate xmlns:D=\"DAV:\" xmlns:Z=\"urn:schemas-microsoft-com:\"><D:set><D:prop>"
+               "<d:propertyupdate xmlns:d=\"DAV:\" xmlns:Z=\"urn:schemas-microsoft-com:\"><d:set><d:prop>"
                "<Z:Win32CreationTime>") +
            time + "</Z:Win32CreationTime><Z:Win32LastModifiedTime>" + time +
-           "</Z:Win32LastModifiedTime><Z:Win32FileAttributes>00000020</Z:Win32FileAttributes></D:prop></"
-           "D:set>"
-           "</D:propertyupdate>";
+           "</Z:Win32LastModifiedTime><Z:Win32FileAttributes>00000020</Z:Win32FileAttributes></d:prop></"
+           "d:set>"
+           "</d:propertyupdate>";
   }
   std::int64_t children() {
     return server.number("select count(*) from nodes where parent_id = " + std::to_string(t.value));

@@ -101,7 +101,7 @@ struct DavTest : ::testing::Test {
   NodeId home = server.home(alice), area = server.folder(alice, home, "area");
 
   static std::string prop(const std::string& names) {
-    return "<D:propfind xmlns:D=\"DAV:\"><D:prop>" + names + "</D:prop></D:propfind>";
+    return "<d:propfind xmlns:d=\"DAV:\"><d:prop>" + names + "</d:prop></d:propfind>";
   }
   DavAnswer propfind(const std::string& path, const std::string& depth, const std::string& body = "",
                      HeaderList headers = {}) {
@@ -110,12 +110,12 @@ struct DavTest : ::testing::Test {
   }
   DavAnswer proppatch(const std::string& path, const std::string& inside, HeaderList headers = {}) {
     return dav_answer(dav.send("PROPPATCH", path, std::move(headers),
-                               "<D:propertyupdate xmlns:D=\"DAV:\" xmlns:Z=\"urn:schemas-microsoft-com:\">" +
-                                   inside + "</D:propertyupdate>"));
+                               "<d:propertyupdate xmlns:d=\"DAV:\" xmlns:Z=\"urn:schemas-microsoft-com:\">" +
+                                   inside + "</d:propertyupdate>"));
   }
-  static std::string set(const std::string& props) { return "<D:set><D:prop>" + props + "</D:prop></D:set>"; }
+  static std::string set(const std::string& props) { return "<d:set><d:prop>" + props + "</d:prop></d:set>"; }
   static std::string remove(const std::string& props) {
-    return "<D:remove><D:prop>" + props + "</D:prop></D:remove>";
+    return "<d:remove><d:prop>" + props + "</d:prop></d:remove>";
   }
   void expect_dav_error(const HttpResponse& answer, int status, const std::string& element) {
     EXPECT_EQ(answer.status, status) << answer.body;

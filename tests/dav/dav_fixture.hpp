@@ -22,15 +22,15 @@ struct DavFixture : ::testing::Test {
       "<?xml version=\"1.0\"?><lockinfo xmlns=\"DAV:\"><lockscope><exclusive/></lockscope>"
       "<locktype><write/></locktype><owner>me</owner></lockinfo>";
   static constexpr const char* kSharedInfo =
-      "<?xml version=\"1.0\"?><D:lockinfo xmlns:D=\"DAV:\"><D:lockscope><D:shared/></D:lockscope>"
-      "<D:locktype><D:write/></D:locktype></D:lockinfo>";
+      "<?xml version=\"1.0\"?><d:lockinfo xmlns:d=\"DAV:\"><d:lockscope><d:shared/></d:lockscope>"
+      "<d:locktype><d:write/></d:locktype></d:lockinfo>";
 
   int status(std::string_view method, const std::string& target, HeaderList headers = {},
              std::string_view body = "") {
     last = dav.send(method, target, std::move(headers), body);
     if (last.status >= 400 && last.status != 401) {
       EXPECT_EQ(last.header("content-type"), "application/xml; charset=utf-8") << method << ' ' << target;
-      EXPECT_NE(last.body.find("<D:error xmlns:D=\"DAV:\""), std::string::npos) << last.body;
+      EXPECT_NE(last.body.find("<d:error xmlns:d=\"DAV:\""), std::string::npos) << last.body;
       EXPECT_NE(last.body.find("<s:message>"), std::string::npos) << last.body;
     }
     return last.status;

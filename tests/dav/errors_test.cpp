@@ -1,4 +1,4 @@
-#include "dav/errors.hpp"
+#include "welkin/dav/errors.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@ namespace {
 
 TEST(DavErrors, NameThePrecondition) {
   const auto known = error_xml("locked", "It is locked");
-  EXPECT_NE(known.find("<D:lock-token-submitted/>"), std::string::npos) << known;
+  EXPECT_NE(known.find("<d:lock-token-submitted/>"), std::string::npos) << known;
   const auto ours = error_xml("bad_credentials", "a <b> & \"c\"");
   EXPECT_NE(ours.find("<w:bad_credentials/>"), std::string::npos) << ours;
   EXPECT_NE(ours.find("<s:message>a &lt;b&gt; &amp; &quot;c&quot;</s:message>"), std::string::npos) << ours;

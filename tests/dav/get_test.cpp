@@ -17,7 +17,7 @@ struct DavGet : ::testing::Test {
   void expect_dav_error(const HttpResponse& answer, int status, const std::string& slug) {
     EXPECT_EQ(answer.status, status) << answer.body;
     EXPECT_EQ(answer.header("content-type"), "application/xml; charset=utf-8");
-    EXPECT_NE(answer.body.find("<D:error xmlns:D=\"DAV:\""), std::string::npos) << answer.body;
+    EXPECT_NE(answer.body.find("<d:error xmlns:d=\"DAV:\""), std::string::npos) << answer.body;
     EXPECT_NE(answer.body.find(slug + "/>"), std::string::npos) << answer.body;
   }
   std::string app_password(std::int32_t protocols, bool read_only = false, NodeId folder = {}) {
@@ -208,9 +208,9 @@ TEST_F(DavGet, OptionsTellsTheMethodsOfAnAddress) {
 TEST_F(DavGet, TheTopIsAFolderWithTheMountInIt) {
   const auto top = dav.send("PROPFIND", "/", {{"Depth", "1"}});
   EXPECT_EQ(top.status, 207) << top.body;
-  EXPECT_NE(top.body.find("<D:href>/</D:href>"), std::string::npos);
-  EXPECT_NE(top.body.find("<D:href>/webdav/</D:href>"), std::string::npos);
-  EXPECT_EQ(dav.send("PROPFIND", "/", {{"Depth", "0"}}).body.find("<D:href>/webdav/"), std::string::npos);
+  EXPECT_NE(top.body.find("<d:href>/</d:href>"), std::string::npos);
+  EXPECT_NE(top.body.find("<d:href>/webdav/</d:href>"), std::string::npos);
+  EXPECT_EQ(dav.send("PROPFIND", "/", {{"Depth", "0"}}).body.find("<d:href>/webdav/"), std::string::npos);
   EXPECT_EQ(server.nobody().send("PROPFIND", "/").status, 401);
 }
 

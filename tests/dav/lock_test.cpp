@@ -7,12 +7,12 @@ namespace welkin::tests {
 namespace {
 
 struct DavLock : DavFixture {
-  /// The text between the first `<D:name>` and its end.
+  /// The text between the first `<d:name>` and its end.
   std::string element(const std::string& name) const {
-    const auto start = last.body.find("<D:" + name + ">");
+    const auto start = last.body.find("<d:" + name + ">");
     if (start == std::string::npos) return "none";
     const auto from = start + name.size() + 4;
-    return last.body.substr(from, last.body.find("</D:" + name + ">", from) - from);
+    return last.body.substr(from, last.body.find("</d:" + name + ">", from) - from);
   }
   int unlock(const std::string& target, const std::string& token) {
     return status("UNLOCK", target, {{"Lock-Token", token}});
@@ -25,13 +25,13 @@ TEST_F(DavLock, SaysWhatWasGranted) {
   const auto token = last.header("lock-token");
   EXPECT_TRUE(token.starts_with("<opaquelocktoken:")) << token;
   EXPECT_EQ(last.header("content-type"), "application/xml; charset=utf-8");
-  EXPECT_EQ(element("locktoken"), "<D:href>" + bare(token) + "</D:href>");
-  EXPECT_EQ(element("lockroot"), "<D:href>/webdav/t/a</D:href>");
+  EXPECT_EQ(element("locktoken"), "<d:href>" + bare(token) + "</d:href>");
+  EXPECT_EQ(element("lockroot"), "<d:href>/webdav/t/a</d:href>");
   EXPECT_EQ(element("timeout"), "Second-100");
   EXPECT_EQ(element("owner"), "me");
   EXPECT_EQ(element("depth"), "0");
-  EXPECT_TRUE(says("<D:lockscope><D:exclusive/></D:lockscope>"));
-  EXPECT_TRUE(says("<D:locktype><D:write/></D:locktype>"));
+  EXPECT_TRUE(says("<d:lockscope><d:exclusive/></d:lockscope>"));
+  EXPECT_TRUE(says("<d:locktype><d:write/></d:locktype>"));
   EXPECT_EQ(unlock(b + "/a", token), 204);
   const std::pair<const char*, const char*> kTimeouts[] = {
       {"Infinite", "Second-3600"},           {"Second-5", "Second-60"},
@@ -73,7 +73,7 @@ TEST_F(DavLock, RefusesBadBodies) {
   EXPECT_EQ(status("LOCK", b + "/a", {}, "<propfind xmlns=\"DAV:\"/>"), 400);
   EXPECT_EQ(status("LOCK", b + "/a", {}, "<lockinfo"), 400);
   EXPECT_EQ(status("LOCK", b + "/a", {}, "<!DOCTYPE x [<!ENTITY e \"x\">]><lockinfo xmlns=\"DAV:\"/>"), 403);
-  EXPECT_TRUE(says("<D:no-external-entities/>")) << last.body;
+  EXPECT_TRUE(says("<d:no-external-entities/>")) << last.body;
   EXPECT_EQ(status("LOCK", b + "/a", {{"Depth", "1"}}, kLockInfo), 400);
   EXPECT_EQ(status("LOCK", b + "/a", {{"Depth", "2"}}, kLockInfo), 400);
   EXPECT_EQ(put(b + "/a", "x"), 204) << "nothing was locked";
@@ -82,7 +82,7 @@ TEST_F(DavLock, RefusesBadBodies) {
 TEST_F(DavLock, OnAFreeNameMakesAnEmptyFile) {
   const auto token = lock(b + "/new");
   EXPECT_EQ(last.status, 201);
-  EXPECT_EQ(element("lockroot"), "<D:href>/webdav/t/new</D:href>");
+  EXPECT_EQ(element("lockroot"), "<d:href>/webdav/t/new</d:href>");
   EXPECT_EQ(get(b + "/new"), "");
   EXPECT_EQ(put(b + "/new", "x", {{"If", '(' + token + ')'}, {"If-None-Match", "*"}}), 412);
   EXPECT_EQ(put(b + "/new", "x"), 423);
@@ -100,9 +100,9 @@ TEST_F(DavLock, OnAFreeNameMakesAnEmptyFile) {
 TEST_F(DavLock, SharedAndExclusive) {
   const auto first = lock(b + "/a", {}, kSharedInfo), second = lock(b + "/a", {}, kSharedInfo);
   EXPECT_NE(first, second);
-  EXPECT_EQ(element("locktoken"), "<D:href>" + bare(second) + "</D:href>") << "the new one stands first";
+  EXPECT_EQ(element("locktoken"), "<d:href>" + bare(second) + "</d:href>") << "the new one stands first";
   EXPECT_EQ(status("LOCK", b + "/a", {}, kLockInfo), 423);
-  EXPECT_TRUE(says("<D:no-conflicting-lock><D:href>/webdav/t/a</D:href>")) << last.body;
+  EXPECT_TRUE(says("<d:no-conflicting-lock><d:href>/webdav/t/a</d:href>")) << last.body;
   EXPECT_EQ(put(b + "/a", "x"), 423);
   EXPECT_EQ(put(b + "/a", "x", if_('(' + first + ')')), 204);
 }
@@ -113,7 +113,7 @@ TEST_F(DavLock, BindsEverybodyWithoutTheToken) {
   const auto token = lock(b + "/a");
   const auto refused = [&](int status) {
     EXPECT_EQ(status, 423);
-    EXPECT_TRUE(says("<D:lock-token-submitted><D:href>/webdav/t/a</D:href></D:lock-token-submitted>"))
+    EXPECT_TRUE(says("<d:lock-token-submitted><d:href>/webdav/t/a</d:href></d:lock-token-submitted>"))
         << last.body;
   };
   refused(put(b + "/a", "x"));
@@ -177,7 +177,7 @@ TEST_F(DavLock, OfAnotherUserIsOfNoUse) {
   EXPECT_EQ(his.send("UNLOCK", "/webdav/shared/a", {{"Lock-Token", token}}).status, 403);
   const auto seen = his.send("LOCK", "/webdav/shared/a", {}, kLockInfo);
   EXPECT_EQ(seen.status, 423);
-  EXPECT_NE(seen.body.find("<D:href>/webdav/shared/a</D:href>"), std::string::npos) << seen.body;
+  EXPECT_NE(seen.body.find("<d:href>/webdav/shared/a</d:href>"), std::string::npos) << seen.body;
   EXPECT_EQ(seen.body.find(bare(token)), std::string::npos);
   EXPECT_EQ(get(b + "/a"), "hello");
   EXPECT_EQ(his.send("DELETE", "/webdav/shared").status, 403) << "the share is not his to delete";
@@ -189,11 +189,11 @@ TEST_F(DavLock, IsRefreshed) {
   EXPECT_EQ(status("LOCK", b + "/f", {{"If", '(' + token + ')'}, {"Timeout", "Second-500"}}), 200);
   EXPECT_FALSE(last.has("lock-token"));
   EXPECT_EQ(element("timeout"), "Second-500");
-  EXPECT_EQ(element("locktoken"), "<D:href>" + bare(token) + "</D:href>");
+  EXPECT_EQ(element("locktoken"), "<d:href>" + bare(token) + "</d:href>");
   EXPECT_EQ(put(b + "/f/m", "x", if_("</webdav/t/f> (" + token + ")")), 201);
   EXPECT_EQ(status("LOCK", b + "/f/m", {{"If", '(' + token + ')'}, {"Content-Type", "text/xml"}}), 200);
   EXPECT_EQ(element("timeout"), "Second-500") << "the old length again";
-  EXPECT_EQ(element("lockroot"), "<D:href>/webdav/t/f/</D:href>");
+  EXPECT_EQ(element("lockroot"), "<d:href>/webdav/t/f/</d:href>");
   EXPECT_EQ(status("LOCK", b + "/f"), 423);
   EXPECT_EQ(status("LOCK", b + "/a"), 400) << "not locked at all";
   EXPECT_EQ(status("LOCK", b + "/f", if_("(<opaquelocktoken:00000000-0000-4000-8000-000000000000>)")), 412);
@@ -208,7 +208,7 @@ TEST_F(DavLock, IsEnded) {
   EXPECT_EQ(status("UNLOCK", b + "/a"), 400);
   EXPECT_EQ(unlock(b + "/a", ""), 400);
   EXPECT_EQ(unlock(b + "/a", "<opaquelocktoken:foobar>"), 409);
-  EXPECT_TRUE(says("<D:lock-token-matches-request-uri/>")) << last.body;
+  EXPECT_TRUE(says("<d:lock-token-matches-request-uri/>")) << last.body;
   EXPECT_EQ(unlock("/webdav/elsewhere", token), 409);
   EXPECT_EQ(unlock(b + "/none", token), 404);
   EXPECT_EQ(unlock(b + "/a", bare(token)), 204) << "without brackets, as one client sends it";
@@ -224,7 +224,7 @@ TEST_F(DavLock, OfAFolderWithAllBelow) {
   server.file(alice, folder, "m", "x");
   const auto token = lock(b + "/f", {{"Depth", "infinity"}});
   EXPECT_EQ(put(b + "/f/new", "x"), 423);
-  EXPECT_TRUE(says("<D:href>/webdav/t/f/</D:href>")) << last.body;
+  EXPECT_TRUE(says("<d:href>/webdav/t/f/</d:href>")) << last.body;
   EXPECT_EQ(put(b + "/f/new", "x", if_("<" + b + "/f/> (" + token + ")")), 201);
   EXPECT_EQ(put(b + "/f/newer", "x", if_('(' + token + ')')), 201) << "it would be covered";
   EXPECT_EQ(status("MKCOL", b + "/f/g"), 423);
@@ -232,11 +232,11 @@ TEST_F(DavLock, OfAFolderWithAllBelow) {
   EXPECT_EQ(put(b + "/f/m", "x"), 423);
   EXPECT_EQ(put(b + "/f/m", "x", if_('(' + token + ')')), 204);
   EXPECT_EQ(status("LOCK", b + "/f/m", {}, kSharedInfo), 423);
-  EXPECT_TRUE(says("<D:no-conflicting-lock><D:href>/webdav/t/f/</D:href>")) << last.body;
+  EXPECT_TRUE(says("<d:no-conflicting-lock><d:href>/webdav/t/f/</d:href>")) << last.body;
   last = dav.send("LOCK", b, {{"Depth", "infinity"}}, kLockInfo);
   EXPECT_EQ(last.status, 207);
-  EXPECT_TRUE(says("<D:href>/webdav/t/f/</D:href><D:status>HTTP/1.1 423 Locked</D:status>")) << last.body;
-  EXPECT_TRUE(says("<D:href>/webdav/t/</D:href><D:status>HTTP/1.1 424 Failed Dependency</D:status>"))
+  EXPECT_TRUE(says("<d:href>/webdav/t/f/</d:href><d:status>HTTP/1.1 423 Locked</d:status>")) << last.body;
+  EXPECT_TRUE(says("<d:href>/webdav/t/</d:href><d:status>HTTP/1.1 424 Failed Dependency</d:status>"))
       << last.body;
   EXPECT_FALSE(last.has("lock-token"));
   EXPECT_EQ(put(b + "/free", "x"), 201) << "and nothing was locked";
@@ -249,7 +249,7 @@ TEST_F(DavLock, OfAFolderAlone) {
   EXPECT_EQ(put(b + "/f/new", "x"), 423);
   EXPECT_EQ(put(b + "/f/m", "x"), 204);
   EXPECT_EQ(status("DELETE", b + "/f/m"), 423);
-  EXPECT_TRUE(says("<D:href>/webdav/t/f/</D:href>")) << last.body;
+  EXPECT_TRUE(says("<d:href>/webdav/t/f/</d:href>")) << last.body;
   EXPECT_EQ(status("DELETE", b + "/f/m", if_("<" + b + "/f/> (" + token + ")")), 204);
 }
 
@@ -291,7 +291,7 @@ TEST_F(DavLock, IsForWritersOnly) {
   EXPECT_EQ(reader.send("LOCK", b + "/n", {}, kLockInfo).status, 403);
   const auto refused = reader.send("PUT", b + "/a", {}, "x");
   EXPECT_EQ(refused.status, 403);
-  EXPECT_NE(refused.body.find("<D:need-privileges/>"), std::string::npos) << refused.body;
+  EXPECT_NE(refused.body.find("<d:need-privileges/>"), std::string::npos) << refused.body;
 }
 
 }  // namespace

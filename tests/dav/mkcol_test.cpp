@@ -7,25 +7,25 @@ struct DavMkcol : DavTest {
   HttpResponse mkcol(const std::string& path, const std::string& props,
                      const std::string& type = "application/xml") {
     return dav.send("MKCOL", path, {{"Content-Type", type}},
-                    "<D:mkcol xmlns:D='DAV:'><D:set><D:prop>" + props + "</D:prop></D:set></D:mkcol>");
+                    "<d:mkcol xmlns:d='DAV:'><d:set><d:prop>" + props + "</d:prop></d:set></d:mkcol>");
   }
-  static constexpr const char* kType = "<D:resourcetype><D:collection/></D:resourcetype>";
+  static constexpr const char* kType = "<d:resourcetype><d:collection/></d:resourcetype>";
 };
 
 TEST_F(DavMkcol, MakesAFolderWithItsProperties) {
   const auto made = mkcol("/webdav/area/new/", std::string(kType) +
-                                                   "<D:displayname>Shown</D:displayname>"
+                                                   "<d:displayname>Shown</d:displayname>"
                                                    "<x xmlns='urn:x'>1</x>");
   EXPECT_EQ(made.status, 201) << made.body;
   const auto folder =
-      propfind("/webdav/area/new", "0", prop("<D:displayname/><x xmlns='urn:x'/><D:resourcetype/>"));
+      propfind("/webdav/area/new", "0", prop("<d:displayname/><x xmlns='urn:x'/><d:resourcetype/>"));
   EXPECT_EQ(folder.responses.at(0).text("displayname"), "Shown");
   EXPECT_EQ(folder.responses.at(0).text("{urn:x}x"), "1");
   EXPECT_EQ(mkcol("/webdav/area/plain", kType, "text/xml; charset=utf-8").status, 201);
 }
 
 TEST_F(DavMkcol, MakesNothingWhenAPropertyIsRefused) {
-  const auto refused = mkcol("/webdav/area/new", "<x xmlns='urn:x'/><D:getetag>x</D:getetag>");
+  const auto refused = mkcol("/webdav/area/new", "<x xmlns='urn:x'/><d:getetag>x</d:getetag>");
   EXPECT_EQ(refused.status, 403);
   const auto root = wire::parse_xml(refused.body);
   EXPECT_TRUE(root.is("DAV:", "mkcol-response")) << refused.body;
@@ -33,9 +33,9 @@ TEST_F(DavMkcol, MakesNothingWhenAPropertyIsRefused) {
   EXPECT_EQ(status_in(root.children[0]), 403);
   EXPECT_EQ(status_in(root.children[1]), 424);
   const auto type =
-      mkcol("/webdav/area/new", "<D:resourcetype><D:collection/><c xmlns='urn:x'/></D:resourcetype>");
+      mkcol("/webdav/area/new", "<d:resourcetype><d:collection/><c xmlns='urn:x'/></d:resourcetype>");
   EXPECT_EQ(type.status, 403);
-  EXPECT_NE(type.body.find("<D:valid-resourcetype/>"), std::string::npos) << type.body;
+  EXPECT_NE(type.body.find("<d:valid-resourcetype/>"), std::string::npos) << type.body;
   EXPECT_EQ(mkcol("/webdav/area/new", "<big xmlns='urn:x'>" + std::string(70'000, 'x') + "</big>").status,
             507);
   EXPECT_EQ(propfind("/webdav/area/new", "0").http.status, 404);
@@ -61,19 +61,19 @@ TEST_F(DavMkcol, IsOneChange) {
   auto client = server.as(poor);
   const auto ask = [&](std::size_t bytes) {
     return client.send("MKCOL", "/webdav/new", {{"Content-Type", "application/xml"}},
-                       "<D:mkcol xmlns:D='DAV:'><D:set><D:prop><x xmlns='urn:x'>" + std::string(bytes, 'x') +
-                           "</x>" + kType + "</D:prop></D:set></D:mkcol>");
+                       "<d:mkcol xmlns:d='DAV:'><d:set><d:prop><x xmlns='urn:x'>" + std::string(bytes, 'x') +
+                           "</x>" + kType + "</d:prop></d:set></d:mkcol>");
   };
   const auto drive = " from drives d where owner_id = " + std::to_string(poor.id.value);
   const auto nodes = "select count(*) from nodes where drive_id = (select id" + drive + ")";
   const auto before = server.number(nodes);
   const auto refused = ask(2000);
   EXPECT_EQ(refused.status, 507) << refused.body;
-  EXPECT_NE(refused.body.find("<D:quota-not-exceeded/>"), std::string::npos) << refused.body;
+  EXPECT_NE(refused.body.find("<d:quota-not-exceeded/>"), std::string::npos) << refused.body;
   EXPECT_EQ(server.number(nodes), before);
   EXPECT_EQ(server.number("select count(*) from trash where drive_id = (select id" + drive + ")"), 0);
   EXPECT_EQ(ask(100).status, 201);
-  const auto dated = mkcol("/webdav/area/dated", "<D:creationdate>2017-07-14T02:40:00Z</D:creationdate>");
+  const auto dated = mkcol("/webdav/area/dated", "<d:creationdate>2017-07-14T02:40:00Z</d:creationdate>");
   EXPECT_EQ(dated.status, 201);
   EXPECT_EQ(propfind("/webdav/area/dated", "0").responses.at(0).text("creationdate"), "2017-07-14T02:40:00Z");
 }
@@ -82,7 +82,7 @@ TEST_F(DavMkcol, RefusesOtherBodies) {
   EXPECT_EQ(mkcol("/webdav/area/new", kType, "text/plain").status, 415);
   EXPECT_EQ(dav.send("MKCOL", "/webdav/area/new", {}, "x").status, 415);
   EXPECT_EQ(dav.send("MKCOL", "/webdav/area/new", {{"Content-Type", "text/xml"}}, "<other/>").status, 400);
-  EXPECT_EQ(dav.send("MKCOL", "/webdav/area/new", {{"Content-Type", "text/xml"}}, "<D:mkcol").status, 400);
+  EXPECT_EQ(dav.send("MKCOL", "/webdav/area/new", {{"Content-Type", "text/xml"}}, "<d:mkcol").status, 400);
   EXPECT_EQ(propfind("/webdav/area/new", "0").http.status, 404);
 }
 

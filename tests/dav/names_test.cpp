@@ -117,7 +117,7 @@ TEST_F(DavNames, OfFoldersAreMadeAndDeleted) {
   EXPECT_EQ(status("MKCOL", b + "/f"), 201);
   EXPECT_EQ(status("MKCOL", b + "/g/"), 201);
   EXPECT_EQ(status("MKCOL", b + "/f"), 405);
-  EXPECT_TRUE(says("<D:resource-must-be-null/>")) << last.body;
+  EXPECT_TRUE(says("<d:resource-must-be-null/>")) << last.body;
   EXPECT_NE(last.header("allow").find("PROPFIND"), std::string::npos);
   EXPECT_EQ(status("MKCOL", b + "/a"), 405);
   EXPECT_NE(last.header("allow").find("PUT"), std::string::npos);
@@ -148,7 +148,7 @@ TEST_F(DavNames, AMemberWithALockKeepsItsFolder) {
   server.file(alice, f, "n", "x");
   lock(b + "/f/m");
   EXPECT_EQ(status("DELETE", b + "/f"), 423);
-  EXPECT_TRUE(says("<D:href>/webdav/t/f/m</D:href>")) << last.body;
+  EXPECT_TRUE(says("<d:href>/webdav/t/f/m</d:href>")) << last.body;
   EXPECT_EQ(get(b + "/f/m"), "x");
   EXPECT_EQ(get(b + "/f/n"), "x");
 }

@@ -15,7 +15,7 @@ TEST_F(DavPropfind, ShowsAFolderAndItsMembersInOrder) {
   server.file(alice, area, "a", "");
   server.folder(alice, area, "B");
   const auto answer =
-      propfind("/webdav/area/", "1", prop("<D:resourcetype/><D:getcontentlength/><D:displayname/>"));
+      propfind("/webdav/area/", "1", prop("<d:resourcetype/><d:getcontentlength/><d:displayname/>"));
   ASSERT_EQ(answer.http.status, 207) << answer.http.body;
   EXPECT_EQ(answer.hrefs(),
             (Strings{"/webdav/area/", "/webdav/area/B/", "/webdav/area/a", "/webdav/area/b.txt"}));
@@ -76,8 +76,8 @@ TEST_F(DavPropfind, WithoutBodyMeansAllprop) {
                                    "getcontenttype", "getetag", "getlastmodified", "lockdiscovery"}));
   EXPECT_EQ(file.properties.size(), file.order.size()) << "allprop tells nothing missing";
   EXPECT_EQ(file.text("getcontenttype"), "text/plain");
-  const auto at = answer.http.body.find("<D:response><D:href>/webdav/area/file");
-  EXPECT_LE(answer.http.body.find("</D:response>", at) + 13 - at, 600u) << "some clients count bytes";
+  const auto at = answer.http.body.find("<d:response><d:href>/webdav/area/file");
+  EXPECT_LE(answer.http.body.find("</d:response>", at) + 13 - at, 600u) << "some clients count bytes";
   const auto same = propfind("/webdav/area", "1", "<propfind xmlns='DAV:'><foobar/><allprop/></propfind>");
   EXPECT_EQ(same.http.body, answer.http.body);
   const auto more =
@@ -103,10 +103,10 @@ TEST_F(DavPropfind, TellsNames) {
 
 TEST_F(DavPropfind, RefusesBodiesThatAreNone) {
   for (const std::string body :
-       {"<foo>", "<foo/>", "<propfind/>", "<D:propfind xmlns:D='DAV:'/>", "x",
-        "<D:propfind xmlns:D='DAV:'><D:prop/><D:allprop/></D:propfind>",
-        "<D:propfind xmlns:D='DAV:'><D:propname/><D:allprop/></D:propfind>",
-        "<D:propfind xmlns:D='DAV:'><D:prop><bar:foo xmlns:bar=''/></D:prop></D:propfind>"}) {
+       {"<foo>", "<foo/>", "<propfind/>", "<d:propfind xmlns:d='DAV:'/>", "x",
+        "<d:propfind xmlns:d='DAV:'><d:prop/><d:allprop/></d:propfind>",
+        "<d:propfind xmlns:d='DAV:'><d:propname/><d:allprop/></d:propfind>",
+        "<d:propfind xmlns:d='DAV:'><d:prop><bar:foo xmlns:bar=''/></d:prop></d:propfind>"}) {
     EXPECT_EQ(propfind("/webdav/area", "0", body).http.status, 400) << body;
   }
   expect_dav_error(dav.send("PROPFIND", "/webdav/area", {{"Depth", "0"}, {"Content-Encoding", "gzip"}}, "x"),
@@ -116,17 +116,17 @@ TEST_F(DavPropfind, RefusesBodiesThatAreNone) {
 TEST_F(DavPropfind, AsksEachPropertyOnceAndTellsWhatIsMissing) {
   const auto answer = propfind(
       "/webdav/area", "0",
-      prop("<D:getetag/><x xmlns='urn:x'/><D:displayname/><D:getetag/><x xmlns='urn:x'/><y xmlns=''/>"
-           "<D:quota/><appledoubleheader xmlns='http://www.apple.com/webdav_fs/props/'/>"));
+      prop("<d:getetag/><x xmlns='urn:x'/><d:displayname/><d:getetag/><x xmlns='urn:x'/><y xmlns=''/>"
+           "<d:quota/><appledoubleheader xmlns='http://www.apple.com/webdav_fs/props/'/>"));
   const auto& folder = answer.responses.at(0);
   EXPECT_EQ(folder.order, (Strings{"getetag", "displayname"}));
   for (const std::string name :
        {"{urn:x}x", "{}y", "quota", "{http://www.apple.com/webdav_fs/props/}appledoubleheader"}) {
     EXPECT_EQ(folder.status_of(name), 404) << name;
   }
-  EXPECT_NE(answer.http.body.find("<D:status>HTTP/1.1 200 OK</D:status>"), std::string::npos);
+  EXPECT_NE(answer.http.body.find("<d:status>HTTP/1.1 200 OK</d:status>"), std::string::npos);
   const auto nothing = propfind("/webdav/area", "0", prop(""));
-  EXPECT_NE(nothing.http.body.find("<D:prop></D:prop><D:status>HTTP/1.1 200 OK"), std::string::npos)
+  EXPECT_NE(nothing.http.body.find("<d:prop></d:prop><d:status>HTTP/1.1 200 OK"), std::string::npos)
       << nothing.http.body;
 }
 
@@ -134,11 +134,11 @@ TEST_F(DavPropfind, AsksEachPropertyOnceAndTellsWhatIsMissing) {
 TEST_F(DavPropfind, TakesXmlOfAnyContentType) {
   for (const std::string type : {"text/plain", "application/x-www-form-urlencoded", "application/xml",
                                  "text/xml; charset=utf-8", "nonsense"}) {
-    EXPECT_EQ(propfind("/webdav/area", "0", prop("<D:getetag/>"), {{"Content-Type", type}}).http.status, 207)
+    EXPECT_EQ(propfind("/webdav/area", "0", prop("<d:getetag/>"), {{"Content-Type", type}}).http.status, 207)
         << type;
   }
   EXPECT_EQ(
-      propfind("/webdav/area", "0", prop("<D:getetag/>"), {{"Content-Type", "text/xml; charset=latin1"}})
+      propfind("/webdav/area", "0", prop("<d:getetag/>"), {{"Content-Type", "text/xml; charset=latin1"}})
           .http.status,
       400);
 }
@@ -175,7 +175,7 @@ TEST_F(DavPropfind, HrefsLeadToTheirResources) {
                          "CON",
                          std::string(255, 'n')};
   for (const auto& name : names) server.file(alice, area, name, name);
-  const auto answer = propfind("/webdav/area/", "1", prop("<D:displayname/>"));
+  const auto answer = propfind("/webdav/area/", "1", prop("<d:displayname/>"));
   ASSERT_EQ(answer.responses.size(), names.size() + 1);
   std::set<std::string> seen;
   for (std::size_t i = 1; i < answer.responses.size(); ++i) {
@@ -192,7 +192,7 @@ TEST_F(DavPropfind, HrefsLeadToTheirResources) {
 
 TEST_F(DavPropfind, HonoursPreferences) {
   server.file(alice, area, "file", "x");
-  const auto body = prop("<D:getetag/><D:getcontentlength/><x xmlns='urn:x'/>");
+  const auto body = prop("<d:getetag/><d:getcontentlength/><x xmlns='urn:x'/>");
   for (const HeaderList& headers : {HeaderList{{"Prefer", "return=minimal"}}, HeaderList{{"Brief", "t"}},
                                     HeaderList{{"Prefer", "respond-async, return=minimal; a=b"}}}) {
     const auto answer = propfind("/webdav/area", "1", body, headers);
@@ -201,7 +201,7 @@ TEST_F(DavPropfind, HonoursPreferences) {
   }
   const auto nothing =
       propfind("/webdav/area", "0", prop("<x xmlns='urn:x'/>"), {{"Prefer", "return=minimal"}});
-  EXPECT_NE(nothing.http.body.find("<D:prop></D:prop><D:status>HTTP/1.1 200 OK"), std::string::npos);
+  EXPECT_NE(nothing.http.body.find("<d:prop></d:prop><d:status>HTTP/1.1 200 OK"), std::string::npos);
   const auto no_root = propfind("/webdav/area", "1", body, {{"Prefer", "depth-noroot"}});
   EXPECT_EQ(no_root.hrefs(), Strings{"/webdav/area/file"});
   EXPECT_EQ(no_root.http.header("preference-applied"), "depth-noroot");
@@ -220,12 +220,12 @@ TEST_F(DavPropfind, ValuesAreWrittenAsClientsReadThem) {
       std::to_string(area.value));
   const auto answer = propfind(
       "/webdav/area/file.txt", "0",
-      prop("<D:getlastmodified/><D:creationdate/><D:getetag/><D:lastmodified/><D:resource-id/><D:owner/>"
-           "<D:current-user-principal/><D:principal-collection-set/><D:supported-report-set/>"
-           "<D:supported-method-set/><D:quota-used-bytes/><D:supportedlock/><D:current-user-privilege-set/>"
+      prop("<d:getlastmodified/><d:creationdate/><d:getetag/><d:lastmodified/><d:resource-id/><d:owner/>"
+           "<d:current-user-principal/><d:principal-collection-set/><d:supported-report-set/>"
+           "<d:supported-method-set/><d:quota-used-bytes/><d:supportedlock/><d:current-user-privilege-set/>"
            "<Z:Win32CreationTime xmlns:Z='urn:schemas-microsoft-com:'/><Z:Win32LastModifiedTime "
            "xmlns:Z='urn:schemas-microsoft-com:'/><A:executable xmlns:A='http://apache.org/dav/props/'/>"
-           "<O:checksums xmlns:O='http://owncloud.org/ns'/>"));
+           "<oc:checksums xmlns:O='http://owncloud.org/ns'/>"));
   const auto& file = answer.responses.at(0);
   EXPECT_EQ(file.text("getlastmodified"), "Fri, 14 Jul 2017 02:40:00 GMT");
   EXPECT_EQ(file.text("{urn:schemas-microsoft-com:}Win32LastModifiedTime"), "Fri, 14 Jul 2017 02:40:00 GMT");
@@ -244,7 +244,7 @@ TEST_F(DavPropfind, ValuesAreWrittenAsClientsReadThem) {
   EXPECT_EQ(href("owner"), href("current-user-principal"));
   EXPECT_EQ(href("principal-collection-set"), "/dav/principals/");
   EXPECT_EQ(file.properties.at("supportedlock").element.children.size(), 2u);
-  EXPECT_NE(answer.http.body.find("<D:privilege><D:write/></D:privilege>"), std::string::npos);
+  EXPECT_NE(answer.http.body.find("<d:privilege><d:write/></d:privilege>"), std::string::npos);
   EXPECT_EQ(file.properties.at("{http://owncloud.org/ns}checksums").element.children.at(0).text,
             "SHA256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824");
 }
@@ -255,7 +255,7 @@ TEST_F(DavPropfind, TellsQuota) {
   auto client = server.as(limited);
   const auto ask = [&] {
     return dav_answer(client.send("PROPFIND", "/webdav/", {{"Depth", "0"}},
-                                  prop("<D:quota-available-bytes/><D:quota-used-bytes/>")))
+                                  prop("<d:quota-available-bytes/><d:quota-used-bytes/>")))
         .responses.at(0);
   };
   const auto before = ask();
@@ -264,7 +264,7 @@ TEST_F(DavPropfind, TellsQuota) {
   server.file(limited, server.home(limited), "x", std::string(1000, 'x'));
   EXPECT_EQ(ask().text("quota-used-bytes"), "1000");
   EXPECT_EQ(ask().text("quota-available-bytes"), "999000");
-  const auto unlimited = propfind("/webdav/", "0", prop("<D:quota-available-bytes/>")).responses.at(0);
+  const auto unlimited = propfind("/webdav/", "0", prop("<d:quota-available-bytes/>")).responses.at(0);
   EXPECT_GT(std::stoull(unlimited.text("quota-available-bytes")), 1'000'000u) << "what the disk has left";
 }
 
@@ -284,7 +284,7 @@ TEST_F(DavPropfind, ShowsMounts) {
              ";"
              "insert into mounts (user_id, parent_id, target_id, name) values (" +
              user + ", " + std::to_string(server.home(bob).value) + ", " + node + ", 'from alice')");
-  const auto props = prop("<D:supportedlock/><D:current-user-privilege-set/>");
+  const auto props = prop("<d:supportedlock/><d:current-user-privilege-set/>");
   const auto list = dav_answer(client.send("PROPFIND", "/webdav/", {{"Depth", "1"}}, props));
   EXPECT_EQ(list.hrefs(), (Strings{"/webdav/", "/webdav/a", "/webdav/from%20alice/", "/webdav/z"}));
   const auto& shared = list.at("/webdav/from%20alice/");
@@ -303,7 +303,7 @@ TEST_F(DavPropfind, TellsLocks) {
   files::LockRequest wanted;
   wanted.owner_xml = "me";
   ASSERT_TRUE(run(server.files->locks().lock(alice.caller, file, wanted)).lock);
-  const auto body = prop("<D:lockdiscovery/>");
+  const auto body = prop("<d:lockdiscovery/>");
   const auto list = propfind("/webdav/area/sub", "1", body);
   const auto& locked = list.at("/webdav/area/sub/file").properties.at("lockdiscovery").element;
   ASSERT_EQ(locked.children.size(), 1u) << list.http.body;
@@ -324,8 +324,8 @@ TEST_F(DavPropfind, TellsLocksFromAbove) {
   files::LockRequest wanted;
   wanted.infinite = true;
   ASSERT_TRUE(run(server.files->locks().lock(alice.caller, area, wanted)).lock);
-  for (const auto& answer : {propfind("/webdav/area/sub", "1", prop("<D:lockdiscovery/>")),
-                             propfind("/webdav/area", "infinity", prop("<D:lockdiscovery/>"))}) {
+  for (const auto& answer : {propfind("/webdav/area/sub", "1", prop("<d:lockdiscovery/>")),
+                             propfind("/webdav/area", "infinity", prop("<d:lockdiscovery/>"))}) {
     for (const auto& response : answer.responses) {
       const auto& active = response.properties.at("lockdiscovery").element.children.at(0);
       EXPECT_EQ(active.child("DAV:", "depth")->text, "infinity");
@@ -341,7 +341,7 @@ TEST_F(DavPropfind, RefusesHostileXml) {
     return answer;
   };
   expect_dav_error(refused("<!DOCTYPE a [<!ENTITY x SYSTEM 'file:///etc/passwd'>]><a>&x;</a>", 403), 403,
-                   "<D:no-external-entities");
+                   "<d:no-external-entities");
   std::string nested, many;
   for (int i = 0; i < 5000; ++i) nested += "<a>";
   refused(nested, 400);

@@ -30,8 +30,8 @@ TEST_F(DavProppatch, KeepsValuesOfAnyXml) {
       "<x:p xmlns:x='urn:x' xmlns:y='urn:y' y:a='&lt;1&amp;' b='2'>mixed <x:b xmlns:x='urn:other'>bold</x:b> "
       "&lt;text&gt;\xC3\xA9&#65536;<none xmlns=''/><y:e/> end</x:p>";
   const auto answer = dav.send("PROPPATCH", kFile, {},
-                               "<D:propertyupdate xmlns:D='DAV:' xml:lang='de'><D:set><D:prop>" + inner +
-                                   "</D:prop></D:set></D:propertyupdate>");
+                               "<d:propertyupdate xmlns:d='DAV:' xml:lang='de'><d:set><d:prop>" + inner +
+                                   "</d:prop></d:set></d:propertyupdate>");
   ASSERT_EQ(dav_answer(answer).responses.at(0).status_of("{urn:x}p"), 200) << answer.body;
   auto wanted = wire::parse_xml(inner);
   wanted.attributes.push_back({"http://www.w3.org/XML/1998/namespace", "lang", "de"});
@@ -44,9 +44,9 @@ TEST_F(DavProppatch, KeepsValuesOfAnyXml) {
 }
 
 TEST_F(DavProppatch, KeepsPropertiesWithoutNamespaceAndOfDav) {
-  proppatch(kFile, set("<x xmlns=''>1</x><D:foo>2</D:foo>"));
+  proppatch(kFile, set("<x xmlns=''>1</x><d:foo>2</d:foo>"));
   EXPECT_EQ(value("<x xmlns=''/>", "{}x").text, "1");
-  EXPECT_EQ(value("<D:foo/>", "foo").text, "2");
+  EXPECT_EQ(value("<d:foo/>", "foo").text, "2");
   for (int i = 0; i < 10; ++i) {
     proppatch(kFile, set("<n xmlns='urn:" + std::to_string(i) + "'>" + std::to_string(i) + "</n>"));
   }
@@ -70,18 +70,18 @@ TEST_F(DavProppatch, TheLastWordWins) {
 }
 
 TEST_F(DavProppatch, AllOrNothing) {
-  const auto answer = proppatch(kFile, set("<ok xmlns='urn:x'>1</ok>") + set("<D:getetag>x</D:getetag>"));
+  const auto answer = proppatch(kFile, set("<ok xmlns='urn:x'>1</ok>") + set("<d:getetag>x</d:getetag>"));
   const auto& r = answer.responses.at(0);
   EXPECT_EQ(r.status_of("{urn:x}ok"), 424);
   EXPECT_EQ(r.status_of("getetag"), 403);
-  EXPECT_NE(answer.http.body.find("<D:error><D:cannot-modify-protected-property/></D:error>"),
+  EXPECT_NE(answer.http.body.find("<d:error><d:cannot-modify-protected-property/></d:error>"),
             std::string::npos);
   EXPECT_EQ(value("<ok xmlns='urn:x'/>", "{urn:x}ok").name, "");
   for (const std::string name :
        {"resourcetype", "getcontentlength", "lockdiscovery", "supportedlock", "quota-used-bytes",
         "sync-token", "current-user-principal", "owner", "resource-id"}) {
-    EXPECT_EQ(proppatch(kFile, set("<D:" + name + "/>")).responses.at(0).status_of(name), 403) << name;
-    EXPECT_EQ(proppatch(kFile, remove("<D:" + name + "/>")).responses.at(0).status_of(name), 403) << name;
+    EXPECT_EQ(proppatch(kFile, set("<d:" + name + "/>")).responses.at(0).status_of(name), 403) << name;
+    EXPECT_EQ(proppatch(kFile, remove("<d:" + name + "/>")).responses.at(0).status_of(name), 403) << name;
   }
 }
 
@@ -96,7 +96,7 @@ TEST_F(DavProppatch, TakesWhatWindowsSets) {
   for (const auto& [name, property] : answer.responses.at(0).properties)
     EXPECT_EQ(property.status, 200) << name;
   const auto after = propfind(kFile, "0",
-                              prop("<D:getlastmodified/><D:creationdate/><Win32FileAttributes "
+                              prop("<d:getlastmodified/><d:creationdate/><Win32FileAttributes "
                                    "xmlns='urn:schemas-microsoft-com:'/><Win32LastAccessTime "
                                    "xmlns='urn:schemas-microsoft-com:'/>"))
                          .responses.at(0);
@@ -112,9 +112,9 @@ TEST_F(DavProppatch, TakesWhatWindowsSets) {
 
 TEST_F(DavProppatch, SetsTimesWithoutTouchingTheEtag) {
   const auto etag = dav.get(kFile).header("etag");
-  for (const std::string named : {"<D:getlastmodified>Fri, 14 Jul 2017 02:40:00 GMT</D:getlastmodified>",
-                                  "<D:lastmodified>1500000000</D:lastmodified>",
-                                  "<D:lastmodified>Fri, 14 Jul 2017 02:40:00 GMT</D:lastmodified>"}) {
+  for (const std::string named : {"<d:getlastmodified>Fri, 14 Jul 2017 02:40:00 GMT</d:getlastmodified>",
+                                  "<d:lastmodified>1500000000</d:lastmodified>",
+                                  "<d:lastmodified>Fri, 14 Jul 2017 02:40:00 GMT</d:lastmodified>"}) {
     server.sql("update nodes set mtime = 1 where id = " + std::to_string(file.value));
     EXPECT_EQ(proppatch(kFile, set(named)).responses.at(0).properties.begin()->second.status, 200) << named;
     const auto got = dav.get(kFile);
@@ -122,7 +122,7 @@ TEST_F(DavProppatch, SetsTimesWithoutTouchingTheEtag) {
     EXPECT_EQ(got.header("etag"), etag);
   }
   EXPECT_EQ(
-      proppatch("/webdav/area/", set("<D:getlastmodified>Fri, 14 Jul 2017 02:40:00 GMT</D:getlastmodified>"))
+      proppatch("/webdav/area/", set("<d:getlastmodified>Fri, 14 Jul 2017 02:40:00 GMT</d:getlastmodified>"))
           .http.status,
       207);
   EXPECT_EQ(propfind("/webdav/area/", "0").responses.at(0).text("getlastmodified"),
@@ -132,11 +132,11 @@ TEST_F(DavProppatch, SetsTimesWithoutTouchingTheEtag) {
 TEST_F(DavProppatch, SetsWhatElseIsLive) {
   proppatch(
       kFile,
-      set("<D:displayname>Shown &amp; told</D:displayname><D:getcontentlanguage>de</D:getcontentlanguage>"
-          "<D:getcontenttype>Text/Markdown</D:getcontenttype>"
+      set("<d:displayname>Shown &amp; told</d:displayname><d:getcontentlanguage>de</d:getcontentlanguage>"
+          "<d:getcontenttype>Text/Markdown</d:getcontenttype>"
           "<executable xmlns='http://apache.org/dav/props/'>T</executable>"));
   const auto r = propfind(kFile, "0",
-                          prop("<D:displayname/><D:getcontentlanguage/><D:getcontenttype/><executable "
+                          prop("<d:displayname/><d:getcontentlanguage/><d:getcontenttype/><executable "
                                "xmlns='http://apache.org/dav/props/'/>"))
                      .responses.at(0);
   EXPECT_EQ(r.text("displayname"), "Shown & told");
@@ -144,9 +144,9 @@ TEST_F(DavProppatch, SetsWhatElseIsLive) {
   EXPECT_EQ(r.text("getcontenttype"), "text/markdown");
   EXPECT_EQ(r.text("{http://apache.org/dav/props/}executable"), "T");
   EXPECT_EQ(dav.get(kFile).status, 200) << "the name in the tree is another thing";
-  proppatch(kFile, set("<D:displayname/>"));
-  EXPECT_EQ(value("<D:displayname/>", "displayname").text, "file");
-  EXPECT_EQ(proppatch(kFile, set("<D:getcontenttype>no type</D:getcontenttype>"))
+  proppatch(kFile, set("<d:displayname/>"));
+  EXPECT_EQ(value("<d:displayname/>", "displayname").text, "file");
+  EXPECT_EQ(proppatch(kFile, set("<d:getcontenttype>no type</d:getcontenttype>"))
                 .responses.at(0)
                 .status_of("getcontenttype"),
             409);
@@ -201,11 +201,11 @@ TEST_F(DavProppatch, CountsInTheQuota) {
   server.file(poor, server.folder(poor, server.home(poor), "f"), "x", "hello");
   const auto patch = [&](const std::string& path, const std::string& name, std::size_t bytes) {
     return dav_answer(client.send("PROPPATCH", path, {},
-                                  "<D:propertyupdate xmlns:D=\"DAV:\">" +
+                                  "<d:propertyupdate xmlns:d=\"DAV:\">" +
                                       (bytes == 0 ? remove('<' + name + " xmlns='urn:x'/>")
                                                   : set('<' + name + " xmlns='urn:x'>" +
                                                         std::string(bytes, 'x') + "</" + name + '>')) +
-                                      "</D:propertyupdate>"))
+                                      "</d:propertyupdate>"))
         .responses.at(0)
         .status_of("{urn:x}" + name);
   };
@@ -235,14 +235,14 @@ TEST_F(DavProppatch, AnswersMinimallyWhenAsked) {
   EXPECT_EQ(good.http.status, 200);
   EXPECT_EQ(good.http.body, "");
   EXPECT_EQ(good.http.header("preference-applied"), "return=minimal");
-  EXPECT_EQ(proppatch(kFile, set("<D:getetag/>"), minimal).http.status, 207);
+  EXPECT_EQ(proppatch(kFile, set("<d:getetag/>"), minimal).http.status, 207);
 }
 
 TEST_F(DavProppatch, RefusesBodiesThatAreNone) {
   for (const std::string body :
-       {"", "<D:propertyupdate xmlns:D='DAV:'/>", "<D:propfind xmlns:D='DAV:'/>", "x",
-        "<D:propertyupdate xmlns:D='DAV:'><D:set/></D:propertyupdate>",
-        "<D:propertyupdate xmlns:D='DAV:'><D:set><D:prop/></D:set></D:propertyupdate>"}) {
+       {"", "<d:propertyupdate xmlns:d='DAV:'/>", "<d:propfind xmlns:d='DAV:'/>", "x",
+        "<d:propertyupdate xmlns:d='DAV:'><d:set/></d:propertyupdate>",
+        "<d:propertyupdate xmlns:d='DAV:'><d:set><d:prop/></d:set></d:propertyupdate>"}) {
     EXPECT_EQ(dav.send("PROPPATCH", kFile, {}, body).status, 400) << body;
   }
   EXPECT_EQ(proppatch("/webdav/area/missing", set("<a xmlns='urn:x'/>")).http.status, 404);
@@ -254,7 +254,7 @@ TEST_F(DavProppatch, ObeysLocksAndConditions) {
   const auto one = set("<a xmlns='urn:x'>1</a>");
   const auto refused = proppatch(kFile, one);
   EXPECT_EQ(refused.http.status, 423) << "also its own user's, without the token";
-  EXPECT_NE(refused.http.body.find("<D:lock-token-submitted><D:href>/webdav/area/file</D:href>"),
+  EXPECT_NE(refused.http.body.find("<d:lock-token-submitted><d:href>/webdav/area/file</d:href>"),
             std::string::npos)
       << refused.http.body;
   const auto token = "(<" + files::lock_token_uri(lock.token) + ">)";
@@ -297,8 +297,8 @@ TEST_F(DavProppatch, WhatCannotFitIsNotWorkedOn) {
   EXPECT_EQ(refused.responses[0].status_of("{}a0"), 424);
   EXPECT_LT(refused.responses[0].properties.size(), 300u) << "nor told of one by one";
   const auto language = dav.send("PROPPATCH", kFile, {},
-                                 "<D:propertyupdate xmlns:D='DAV:'><D:set><D:prop xml:lang='" +
-                                     std::string(101, 'x') + "'><a/></D:prop></D:set></D:propertyupdate>");
+                                 "<d:propertyupdate xmlns:d='DAV:'><d:set><d:prop xml:lang='" +
+                                     std::string(101, 'x') + "'><a/></d:prop></d:set></d:propertyupdate>");
   EXPECT_EQ(language.status, 400);
   EXPECT_EQ(propfind(kFile, "0", prop("<a/>")).responses.at(0).status_of("{}a"), 404);
 }
@@ -306,7 +306,7 @@ TEST_F(DavProppatch, WhatCannotFitIsNotWorkedOn) {
 TEST_F(DavProppatch, TimesBeforeAllTimeAreRefused) {
   for (const char* seconds : {"-9223372036855", "-18446744073709", "-1", "0", "9223372036854775807"}) {
     const auto answer =
-        proppatch(kFile, set(std::string("<D:lastmodified>") + seconds + "</D:lastmodified>"));
+        proppatch(kFile, set(std::string("<d:lastmodified>") + seconds + "</d:lastmodified>"));
     EXPECT_EQ(answer.responses.at(0).status_of("lastmodified"), 409) << seconds;
   }
 }

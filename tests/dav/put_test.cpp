@@ -110,7 +110,7 @@ TEST_F(DavPut, IsRefusedBeforeTheBodyIsSent) {
   };
   const auto quota = ask("/webdav/big", "", poor.token);
   EXPECT_EQ(quota.status, 507);
-  EXPECT_NE(quota.body.find("<D:quota-not-exceeded/>"), std::string::npos) << quota.body;
+  EXPECT_NE(quota.body.find("<d:quota-not-exceeded/>"), std::string::npos) << quota.body;
   EXPECT_EQ(ask(b + "/no/x", "", alice.token).status, 409);
   EXPECT_EQ(ask(b, "", alice.token).status, 405);
   EXPECT_EQ(ask(b + "/a", "If-Match: \"bogus\"\r\n", alice.token).status, 412);

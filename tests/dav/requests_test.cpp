@@ -272,7 +272,7 @@ TEST_F(DavRequests, ACopyThatFailsLeavesNothing) {
   for (const char* name : {"1", "2", "3"}) server.file(poor, folder, name, std::string(200, 'x'));
   const auto answer = client.send("COPY", "/webdav/f", {{"Destination", "/webdav/g"}});
   EXPECT_EQ(answer.status, 507);
-  EXPECT_NE(answer.body.find("<D:quota-not-exceeded/>"), std::string::npos) << answer.body;
+  EXPECT_NE(answer.body.find("<d:quota-not-exceeded/>"), std::string::npos) << answer.body;
   EXPECT_EQ(client.get("/webdav/g").status, 404);
   EXPECT_EQ(server.number("select used_bytes from drives where owner_id = " + std::to_string(poor.id.value)),
             600);
@@ -294,17 +294,17 @@ TEST_F(DavRequests, TenThousandResourcesAreRefused) {
   std::string header, search;
   for (int i = 0; i < 10'000; ++i) {
     if (i < 200) header += "</webdav/t/a> (<urn:x>) ";
-    search += "<D:scope><D:href>/webdav/t/" + std::to_string(i) + "</D:href><D:depth>0</D:depth></D:scope>";
+    search += "<d:scope><d:href>/webdav/t/" + std::to_string(i) + "</d:href><d:depth>0</d:depth></d:scope>";
   }
   EXPECT_EQ(status("PUT", b + "/a", {{"If", header}}, "x"), 400);
   const auto found =
       status("SEARCH", b, {},
-             "<D:searchrequest xmlns:D='DAV:'><D:basicsearch><D:select><D:allprop/></D:select><D:from>" +
-                 search + "</D:from></D:basicsearch></D:searchrequest>");
+             "<d:searchrequest xmlns:d='DAV:'><d:basicsearch><d:select><d:allprop/></d:select><d:from>" +
+                 search + "</d:from></d:basicsearch></d:searchrequest>");
   EXPECT_EQ(found, 400) << last.body;
   std::string hrefs;
-  for (int i = 0; i < 10'000; ++i) hrefs += "<D:href>/webdav/t/" + std::to_string(i) + "</D:href>";
-  const auto report = status("REPORT", b, {}, "<D:multiget xmlns:D='DAV:'>" + hrefs + "</D:multiget>");
+  for (int i = 0; i < 10'000; ++i) hrefs += "<d:href>/webdav/t/" + std::to_string(i) + "</d:href>";
+  const auto report = status("REPORT", b, {}, "<d:multiget xmlns:d='DAV:'>" + hrefs + "</d:multiget>");
   EXPECT_TRUE(report == 400 || report == 403) << report << last.body;
   EXPECT_EQ(get(b + "/a"), "hello");
 }
@@ -318,9 +318,9 @@ TEST_F(DavRequests, XmlBombsAreRefusedEverywhere) {
     laughs += "\">";
   }
   laughs += "]><x>&j;</x>";
-  std::string nested = "<D:propfind xmlns:D='DAV:'>";
-  for (int i = 0; i < 5000; ++i) nested += "<D:a>";
-  std::string attributes = "<D:propfind xmlns:D='DAV:' ";
+  std::string nested = "<d:propfind xmlns:d='DAV:'>";
+  for (int i = 0; i < 5000; ++i) nested += "<d:a>";
+  std::string attributes = "<d:propfind xmlns:d='DAV:' ";
   for (int i = 0; i < 100; ++i) attributes += 'a' + std::to_string(i) + "='' ";
   attributes += "/>";
   const std::pair<std::string, int> kBombs[] = {

@@ -16,16 +16,16 @@ struct DavSearch : DavTest {
   }
   static std::string body(const std::string& where, const std::string& more = "",
                           const std::string& depth = "infinity", const std::string& scope = "/webdav/area/") {
-    return "<D:searchrequest "
-           "xmlns:D='DAV:'><D:basicsearch><D:select><D:prop><D:getcontentlength/></D:prop></D:select>"
-           "<D:from><D:scope><D:href>" +
-           scope + "</D:href><D:depth>" + depth + "</D:depth></D:scope></D:from>" +
-           (where.empty() ? "" : "<D:where>" + where + "</D:where>") + more +
-           "</D:basicsearch></D:searchrequest>";
+    return "<d:searchrequest "
+           "xmlns:d='DAV:'><d:basicsearch><d:select><d:prop><d:getcontentlength/></d:prop></d:select>"
+           "<d:from><d:scope><d:href>" +
+           scope + "</d:href><d:depth>" + depth + "</d:depth></d:scope></d:from>" +
+           (where.empty() ? "" : "<d:where>" + where + "</d:where>") + more +
+           "</d:basicsearch></d:searchrequest>";
   }
   static std::string is(const std::string& op, const std::string& property, const std::string& literal) {
-    return "<D:" + op + "><D:prop><D:" + property + "/></D:prop><D:literal>" + literal +
-           "</D:literal></D:" + op + ">";
+    return "<d:" + op + "><d:prop><d:" + property + "/></d:prop><d:literal>" + literal +
+           "</d:literal></d:" + op + ">";
   }
   DavAnswer search(const std::string& body, const std::string& path = "/webdav/") {
     return dav_answer(dav.send("SEARCH", path, {}, body));
@@ -41,28 +41,28 @@ struct DavSearch : DavTest {
 TEST_F(DavSearch, FindsByNameTypeSizeAndDate) {
   const Strings alphas{"/webdav/area/Alpha.txt", "/webdav/area/Gamma/alphabet.txt"};
   EXPECT_EQ(found(is("like", "displayname", "%alpha%")), alphas);
-  EXPECT_EQ(found("<D:contains>ALPHA</D:contains>"), alphas);
+  EXPECT_EQ(found("<d:contains>ALPHA</d:contains>"), alphas);
   EXPECT_EQ(found(is("eq", "displayname", "alpha.TXT")), Strings{"/webdav/area/Alpha.txt"});
   EXPECT_TRUE(
-      found("<D:eq caseless='no'><D:prop><D:displayname/></D:prop><D:literal>alpha.txt</D:literal></D:eq>")
+      found("<d:eq caseless='no'><d:prop><d:displayname/></d:prop><d:literal>alpha.txt</d:literal></d:eq>")
           .empty());
   EXPECT_EQ(found(is("like", "getcontenttype", "image/%")), Strings{"/webdav/area/beta.jpg"});
   EXPECT_EQ(found(is("gt", "getcontentlength", "100")), Strings{"/webdav/area/Gamma/alphabet.txt"});
   EXPECT_EQ(found(is("lte", "getlastmodified", "2017-07-14T02:40:00Z")), Strings{"/webdav/area/beta.jpg"});
   EXPECT_EQ(found(is("eq", "getlastmodified", "Fri, 14 Jul 2017 02:40:00 GMT")),
             Strings{"/webdav/area/beta.jpg"});
-  EXPECT_EQ(found("<D:is-collection/>"), (Strings{"/webdav/area/", "/webdav/area/Gamma/"}));
+  EXPECT_EQ(found("<d:is-collection/>"), (Strings{"/webdav/area/", "/webdav/area/Gamma/"}));
   EXPECT_EQ(
-      found("<D:not><D:is-defined><D:prop><D:getcontentlength/></D:prop></D:is-defined></D:not>").size(), 2u);
+      found("<d:not><d:is-defined><d:prop><d:getcontentlength/></d:prop></d:is-defined></d:not>").size(), 2u);
 }
 
 // What a resource has not makes a comparison neither true nor false, also under not.
 TEST_F(DavSearch, CombinesConditions) {
   const auto text = is("like", "getcontenttype", "text/%"), small = is("lt", "getcontentlength", "100");
-  EXPECT_EQ(found("<D:and>" + text + small + "</D:and>"), Strings{"/webdav/area/Alpha.txt"});
-  EXPECT_EQ(found("<D:or>" + text + small + "</D:or>").size(), 3u);
-  EXPECT_EQ(found("<D:not>" + text + "</D:not>"), Strings{"/webdav/area/beta.jpg"});
-  EXPECT_EQ(found("<D:not><D:not>" + text + "</D:not></D:not>").size(), 2u);
+  EXPECT_EQ(found("<d:and>" + text + small + "</d:and>"), Strings{"/webdav/area/Alpha.txt"});
+  EXPECT_EQ(found("<d:or>" + text + small + "</d:or>").size(), 3u);
+  EXPECT_EQ(found("<d:not>" + text + "</d:not>"), Strings{"/webdav/area/beta.jpg"});
+  EXPECT_EQ(found("<d:not><d:not>" + text + "</d:not></d:not>").size(), 2u);
   EXPECT_EQ(found("").size(), 5u);
 }
 
@@ -82,31 +82,31 @@ TEST_F(DavSearch, KeepsToItsScope) {
 TEST_F(DavSearch, OrdersAndCuts) {
   const auto files = is("gt", "getcontentlength", "0");
   const std::string by_size =
-      "<D:orderby><D:order><D:prop><D:getcontentlength/></D:prop><D:descending/></D:order></D:orderby>";
+      "<d:orderby><d:order><d:prop><d:getcontentlength/></d:prop><d:descending/></d:order></d:orderby>";
   EXPECT_EQ(found(files, by_size),
             (Strings{"/webdav/area/Gamma/alphabet.txt", "/webdav/area/Alpha.txt", "/webdav/area/beta.jpg"}));
   for (const auto& order : {std::string(), by_size}) {
-    const auto cut = search(body(files, order + "<D:limit><D:nresults>1</D:nresults></D:limit>"));
+    const auto cut = search(body(files, order + "<d:limit><d:nresults>1</d:nresults></d:limit>"));
     ASSERT_EQ(cut.responses.size(), 2u) << cut.http.body;
     EXPECT_EQ(cut.responses[1].status, 507);
   }
 }
 
 TEST_F(DavSearch, RefusesWhatItCannotDo) {
-  EXPECT_EQ(search(body("<D:sounds-like/>")).http.status, 422);
+  EXPECT_EQ(search(body("<d:sounds-like/>")).http.status, 422);
   EXPECT_EQ(search(body(is("eq", "owner", "x"))).http.status, 422);
   EXPECT_EQ(search(body(is("gt", "getcontentlength", "many"))).http.status, 422);
-  EXPECT_EQ(search("<D:searchrequest xmlns:D='DAV:'><x:sql xmlns:x='urn:x'/></D:searchrequest>").http.status,
+  EXPECT_EQ(search("<d:searchrequest xmlns:d='DAV:'><x:sql xmlns:x='urn:x'/></d:searchrequest>").http.status,
             400);
   EXPECT_EQ(search("").http.status, 400);
-  EXPECT_EQ(search(body("<D:and/>")).http.status, 400);
+  EXPECT_EQ(search(body("<d:and/>")).http.status, 400);
   std::string deep, many;
-  for (int i = 0; i < 33; ++i) deep += "<D:not>";
-  deep += "<D:is-collection/>";
-  for (int i = 0; i < 33; ++i) deep += "</D:not>";
-  for (int i = 0; i < 101; ++i) many += "<D:is-collection/>";
+  for (int i = 0; i < 33; ++i) deep += "<d:not>";
+  deep += "<d:is-collection/>";
+  for (int i = 0; i < 33; ++i) deep += "</d:not>";
+  for (int i = 0; i < 101; ++i) many += "<d:is-collection/>";
   EXPECT_EQ(search(body(deep)).http.status, 422);
-  EXPECT_EQ(search(body("<D:or>" + many + "</D:or>")).http.status, 422);
+  EXPECT_EQ(search(body("<d:or>" + many + "</d:or>")).http.status, 422);
 }
 
 // Long patterns are looked for at every place of every name, so a hundred of them may look at fewer names.
@@ -122,7 +122,7 @@ TEST_F(DavSearch, AQuestionThatCostsALotLooksAtFewer) {
   std::string many;
   for (int i = 0; i < 90; ++i)
     many += is("like", "displayname", "%" + std::string(120, 'a') + "b" + std::to_string(i));
-  const auto answer = search(body("<D:or>" + many + "</D:or>"));
+  const auto answer = search(body("<d:or>" + many + "</d:or>"));
   ASSERT_EQ(answer.http.status, 207) << answer.http.body;
   ASSERT_EQ(answer.responses.size(), 1u);
   EXPECT_EQ(answer.responses[0].status, 507) << "there may be more";

@@ -50,7 +50,7 @@ struct DavStream : DavTest {
         "PROPFIND /webdav/area/ HTTP/1.1\r\nHost: x\r\nDepth: 1"
         "\r\nConnection: close\r\nAuthorization: " +
         dav.authorization() + "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
-    const std::string_view end = "</D:response>";
+    const std::string_view end = "</d:response>";
     Passed out;
     std::string left;
     for (auto piece = reader.read_some(); !piece.empty(); piece = reader.read_some()) {
@@ -67,7 +67,7 @@ struct DavStream : DavTest {
     }
     return out;
   }
-  const std::string body = prop("<D:resourcetype/><D:getetag/><D:getlastmodified/><D:displayname/>");
+  const std::string body = prop("<d:resourcetype/><d:getetag/><d:getlastmodified/><d:displayname/>");
 };
 
 TEST_F(DavStream, PagesNeitherRepeatNorSkip) {

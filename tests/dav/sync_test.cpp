@@ -12,12 +12,12 @@ struct DavSync : DavTest {
 
   static std::string body(const std::string& token, const std::string& level = "1",
                           const std::string& more = "") {
-    return "<D:sync-collection xmlns:D='DAV:'><D:sync-token>" + token + "</D:sync-token><D:sync-level>" +
-           level + "</D:sync-level>" + more +
-           "<D:prop><D:getetag/><D:resourcetype/></D:prop></D:sync-collection>";
+    return "<d:sync-collection xmlns:d='DAV:'><d:sync-token>" + token + "</d:sync-token><d:sync-level>" +
+           level + "</d:sync-level>" + more +
+           "<d:prop><d:getetag/><d:resourcetype/></d:prop></d:sync-collection>";
   }
   static std::string limit(int n) {
-    return "<D:limit><D:nresults>" + std::to_string(n) + "</D:nresults></D:limit>";
+    return "<d:limit><d:nresults>" + std::to_string(n) + "</d:nresults></d:limit>";
   }
   DavAnswer report(const std::string& body, HeaderList headers = {}, const std::string& path = kFolder) {
     return dav_answer(dav.send("REPORT", path, std::move(headers), body));
@@ -33,8 +33,8 @@ TEST_F(DavSync, ListsAllWithoutAToken) {
   EXPECT_EQ(one.at("/webdav/area/a").text("getetag"), dav.get("/webdav/area/a").header("etag"));
   EXPECT_FALSE(one.sync_token.empty());
   EXPECT_EQ(report(body("", "infinite")).responses.size(), 3u);
-  EXPECT_TRUE(one.http.body.ends_with("</D:sync-token></D:multistatus>")) << "the token comes last";
-  EXPECT_EQ(propfind(kFolder, "0", prop("<D:sync-token/>")).responses.at(0).text("sync-token"),
+  EXPECT_TRUE(one.http.body.ends_with("</d:sync-token></d:multistatus>")) << "the token comes last";
+  EXPECT_EQ(propfind(kFolder, "0", prop("<d:sync-token/>")).responses.at(0).text("sync-token"),
             one.sync_token);
 }
 
@@ -74,7 +74,7 @@ TEST_F(DavSync, RefusesTokensThatAreNone) {
         report(body("")).sync_token + "/!!"}) {
     const auto answer = report(body(token));
     EXPECT_EQ(answer.http.status, 403) << token << answer.http.body;
-    EXPECT_NE(answer.http.body.find("<D:valid-sync-token/>"), std::string::npos) << answer.http.body;
+    EXPECT_NE(answer.http.body.find("<d:valid-sync-token/>"), std::string::npos) << answer.http.body;
   }
 }
 
@@ -117,11 +117,11 @@ TEST_F(DavSync, RefusesWhatItIsNot) {
   EXPECT_EQ(report(body(token), {{"Depth", "0"}}).http.status, 207);
   EXPECT_EQ(report(body(token, "2")).http.status, 400);
   EXPECT_EQ(report(body(token, "1", limit(0))).http.status, 400);
-  EXPECT_EQ(report("<D:sync-collection xmlns:D='DAV:'/>").http.status, 400);
+  EXPECT_EQ(report("<d:sync-collection xmlns:d='DAV:'/>").http.status, 400);
   EXPECT_EQ(report("").http.status, 400);
-  expect_dav_error(report("<D:expand-property xmlns:D='DAV:'/>").http, 403, "<D:supported-report");
+  expect_dav_error(report("<d:expand-property xmlns:d='DAV:'/>").http, 403, "<d:supported-report");
   server.file(alice, area, "file", "x");
-  expect_dav_error(report(body(""), {}, "/webdav/area/file").http, 403, "<D:supported-report");
+  expect_dav_error(report(body(""), {}, "/webdav/area/file").http, 403, "<d:supported-report");
   EXPECT_EQ(report(body(""), {}, "/webdav/missing").http.status, 404);
 }
 
@@ -158,7 +158,7 @@ TEST_F(DavSync, LeavesMountsToThemselves) {
   const auto deep = report(body("", "infinite"));
   EXPECT_EQ(deep.hrefs(), (Strings{"/webdav/area/mount/", "/webdav/area/own"}));
   EXPECT_EQ(deep.at("/webdav/area/mount/").status, 403);
-  EXPECT_NE(deep.http.body.find("<D:sync-traversal-supported/>"), std::string::npos);
+  EXPECT_NE(deep.http.body.find("<d:sync-traversal-supported/>"), std::string::npos);
   EXPECT_EQ(report(body("")).at("/webdav/area/mount/").status, 0);
   EXPECT_EQ(report(body(""), {}, "/webdav/area/mount").hrefs(), Strings{"/webdav/area/mount/inside"});
 }

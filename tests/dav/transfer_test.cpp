@@ -187,7 +187,7 @@ TEST_F(DavTransfer, ObeysLocks) {
   EXPECT_EQ(put(b + "/copy", "x"), 204) << "and the copy is not locked";
   EXPECT_EQ(move(b + "/a", b + "/q"), 423);
   EXPECT_EQ(copy(b + "/x/n", b + "/a"), 423);
-  EXPECT_TRUE(says("<D:lock-token-submitted><D:href>/webdav/t/a</D:href>")) << last.body;
+  EXPECT_TRUE(says("<d:lock-token-submitted><d:href>/webdav/t/a</d:href>")) << last.body;
   EXPECT_EQ(move(b + "/x/n", b + "/a"), 423);
   EXPECT_EQ(copy(b + "/x/n", b + "/a", if_("</webdav/t/a> (" + token + ")")), 204);
   EXPECT_EQ(put(b + "/a", "x"), 423) << "the lock stays on the name";
@@ -196,7 +196,7 @@ TEST_F(DavTransfer, ObeysLocks) {
   EXPECT_EQ(put(b + "/a", "x"), 201) << "and stay on nothing";
   const auto folder = lock(b + "/x", {{"Depth", "0"}});
   EXPECT_EQ(move(b + "/a", b + "/x/new"), 423);
-  EXPECT_TRUE(says("<D:href>/webdav/t/x/</D:href>")) << last.body;
+  EXPECT_TRUE(says("<d:href>/webdav/t/x/</d:href>")) << last.body;
   EXPECT_EQ(copy(b + "/a", b + "/x/new"), 423);
   EXPECT_EQ(move(b + "/x/n", b + "/n"), 423);
   EXPECT_EQ(move(b + "/a", b + "/x/new", if_("</webdav/t/x/> (" + folder + ")")), 201);

@@ -495,6 +495,7 @@ struct Rights : ::testing::Test {
   NodeId home = server.home(alice);
   NodeId area = server.folder(alice, home, "area"), secret = server.folder(alice, home, "private");
   std::vector<ApiClient> clients;
+  std::vector<std::string> names{"nobody"};
   int made = 0;
 
   void grant(const std::string& column, std::int64_t subject, std::int32_t mask,
@@ -542,7 +543,9 @@ struct Rights : ::testing::Test {
     for (const TestUser* user : std::initializer_list<const TestUser*>{
              &stranger, &viewer, &contributor, &editor, &alice, &in_group, &expired}) {
       clients.push_back(server.as(*user));
+      names.push_back(user->name);
     }
+    names.insert(names.end(), {alice.name, alice.name, member.name});
     clients.emplace_back(server.port(), password(true, {}));
     clients.emplace_back(server.port(), password(false, area));
     clients.push_back(server.as(member));
@@ -606,21 +609,55 @@ char expected(const Row& row, Subject who, Object object) {
   return row.expected == kDavCreates || row.expected == kDavUpdates ? 'c' : 'n';
 }
 
+/// A row as it is called: those of WebDAV stand for every address that the tree of files is shown at.
+struct Call {
+  std::string route, mount;  // mount: of a tree, "{user}" for the subject's name
+  const Row* row;
+};
+std::vector<Call> calls() {
+  std::vector<Call> out;
+  for (const auto& row : kRows) {
+    out.push_back({row.route, "", &row});
+    const std::string_view route = row.route;
+    if (!route.starts_with("dav.")) continue;
+    const auto verb = std::string(route.substr(3));
+    out.push_back({"nextcloud_files" + verb, "/remote.php/dav/files/{user}", &row});
+    out.push_back({"nextcloud_webdav" + verb, "/remote.php/webdav", &row});
+  }
+  return out;
+}
+
+void replace_all(std::string& in, std::string_view what, const std::string& with) {
+  for (auto at = in.find(what); at != std::string::npos; at = in.find(what, at + with.size()))
+    in.replace(at, what.size(), with);
+}
+
+Request moved_to(Request request, std::string mount, const std::string& user) {
+  if (mount.empty()) return request;
+  replace_all(mount, "{user}", user);
+  replace_all(request.target, "/webdav", mount);
+  replace_all(request.body, "/webdav", mount);
+  for (auto& [name, value] : request.headers) replace_all(value, "/webdav", mount);
+  return request;
+}
+
 TEST_F(Rights, EveryRouteForEverySubjectOnEveryObject) {
   std::map<Object, Things> to_read;
   for (const auto object : {Object::shared, Object::foreign, Object::trashed, Object::missing}) {
     to_read[object] = things(object);
   }
-  for (const auto& row : kRows) {
+  for (const auto& call : calls()) {
+    const auto& row = *call.row;
     ASSERT_EQ(std::string_view(row.expected).size(), kSubjects) << row.route;
     for (const auto object : {Object::shared, Object::foreign, Object::trashed, Object::missing}) {
       for (std::size_t who = 0; who < kSubjects; ++who) {
         const auto subject = static_cast<Subject>(who);
         const auto request =
-            row.request(only_reads(row) ? to_read[object] : things(object, row.route), subject);
+            moved_to(row.request(only_reads(row) ? to_read[object] : things(object, row.route), subject),
+                     call.mount, names.at(who));
         const auto answer = clients[who].send(request.method, request.target, request.headers, request.body);
         EXPECT_EQ(std::string(1, letter(status_of(answer))), std::string(1, expected(row, subject, object)))
-            << row.route << " as " << kSubjectNames[who] << " on a thing that is "
+            << call.route << " as " << kSubjectNames[who] << " on a thing that is "
             << kObjectNames[static_cast<int>(object)] << ": " << answer.status << ' ' << answer.body;
       }
     }
@@ -629,8 +666,7 @@ TEST_F(Rights, EveryRouteForEverySubjectOnEveryObject) {
 
 TEST_F(Rights, EveryRouteHasARow) {
   std::set<std::string> rows;
-  for (const auto& row : kRows)
-    rows.insert(std::string(row.route).substr(0, std::string_view(row.route).find('/')));
+  for (const auto& call : calls()) rows.insert(call.route.substr(0, call.route.find('/')));
   std::set<std::string> routes;
   for (const auto& route : server.router.routes()) {
     if (route.resource == "file" || route.resource == "folder" || route.resource == "node")

@@ -8,6 +8,7 @@
 #include "welkin/core/text.hpp"
 #include "welkin/dav/dav.hpp"
 #include "welkin/files/events.hpp"
+#include "welkin/nextcloud/nextcloud.hpp"
 #include "welkin/rest/rest.hpp"
 
 namespace welkin::tests {
@@ -92,6 +93,8 @@ TestServer::TestServer(const std::function<void(Config&)>& adjust)
                         *thumbnails},
               [this]() -> Task<std::string> { co_return missing; });
   dav::mount(router, {*people, *files, *collections, *scheduling, config, clock, *birthdays, *subscriptions});
+  nextcloud::mount(router,
+                   {*people, *files, *collections, *scheduling, config, clock, *birthdays, *subscriptions});
 
   io_ = std::make_unique<http::IoThreads>(kIoThreads);
   for (std::size_t i = 0; i < io_->size(); ++i) {

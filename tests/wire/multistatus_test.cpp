@@ -70,7 +70,7 @@ TEST(Multistatus, IsADocument) {
   m.end_propstat(404);
   m.end_response();
   m.begin_response("/webdav/", "a b", true);
-  m.status(507, "<D:number-of-matches-within-limits/>");
+  m.status(507, "<d:number-of-matches-within-limits/>");
   m.end_response();
   m.end();
   SCOPED_TRACE(out);

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -37,9 +38,12 @@ struct PlacedChunk {
 struct Sealed {
   std::variant<Bytes, std::vector<PlacedChunk>> body;  // chunks: those of the last batch, not yet recorded
   UploadId upload;                                     // set when earlier batches were recorded under it
+  // Of an upload that came in parts: which, in the order they are joined; others are given up. Empty: all.
+  std::vector<std::int32_t> parts;
   std::uint64_t size_bytes = 0;
   std::uint32_t crc32 = 0;
   Sha256 sha256{};  // of the whole body; all zero: not known
+  Bytes sha1;       // the same; "": not known. Whoever sets it has proved it
   struct Outcome {
     std::vector<PlacedChunk> surplus;  // files whose hash had a row already
   };
@@ -106,6 +110,8 @@ class Store {
     /// Called at most once, when the body outgrows one batch (64 chunks): makes the `uploads` row its chunks
     /// hang on.
     std::function<Task<UploadId>()> upload;
+    /// Set for a part of an upload: never inline, recorded under this number by `record_part`.
+    std::optional<std::int32_t> part = std::nullopt;
   };
   /// Sinks end before their store does. @throws Error no_space, unavailable `store_read_only`
   std::unique_ptr<Sink> sink(SinkOptions options);
@@ -115,6 +121,16 @@ class Store {
   /// The rows of `Sealed::upload` are joined and its upload_chunks removed.
   /// @return one content per body, in order
   std::vector<ContentId> record(db::Tx& tx, const std::vector<const Sealed*>& bodies);
+  /// Makes a sealed part one of its upload's, in the caller's transaction. Then `committed` or `abandon`, as
+  /// for bodies. @throws Error gone `upload_ended`
+  void record_part(db::Tx& tx, UploadId upload, std::int32_t part, const Sealed& body);
+  /// What is known of parts, put together: nothing is read. @param parts  their sizes and checksums, in order
+  struct PartFacts {
+    std::int32_t part = 0;
+    std::uint64_t size_bytes = 0;
+    std::uint32_t crc32 = 0;
+  };
+  static Sealed joined(UploadId upload, std::span<const PartFacts> parts);
   /// After the commit: unlinks files that turned out to be duplicates, in the background.
   void committed(const Sealed& body);
   /// After a certain rollback: the body is not wanted. Files become orphans and are removed.

@@ -1,4 +1,8 @@
 #pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
 #include "welkin/calendars/birthdays.hpp"
 #include "welkin/calendars/scheduling.hpp"
 #include "welkin/calendars/subscriptions.hpp"
@@ -21,7 +25,12 @@ struct Services {
   calendars::Subscriptions& subscriptions;
 };
 
-/// Adds the routes below /webdav.
+/// Adds the routes below /webdav, /dav, /caldav, /carddav and /.well-known/.
 void mount(http::Router& router, const Services& services);
+
+/// Principals, calendars and address books below further addresses, "/x/dav" for instance.
+/// @param protocols  of app passwords; one is enough to be let in
+void mount_groupware(http::Router& router, const Services& services, const std::vector<std::string>& paths,
+                     std::int32_t protocols);
 
 }  // namespace welkin::dav

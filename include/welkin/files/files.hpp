@@ -33,6 +33,7 @@ struct Node {
   std::string etag;       // lower-case hex, without quotes; a folder's rises with every change below it
   ContentId content;      // files
   std::optional<Sha256> sha256;  // files, when known
+  Bytes sha1;                    // the same; clients that upload a file name it
   UserId author;                 // who wrote the present content
   std::string author_name;       // "" when gone
   UserId creator;                // who made the node; an overwrite leaves him
@@ -132,6 +133,7 @@ class Trash;       // welkin/files/trash.hpp
 class Versions;    // welkin/files/versions.hpp
 class Browse;      // welkin/files/browse.hpp
 class Properties;  // welkin/files/properties.hpp
+class PartUploads;  // welkin/files/part_uploads.hpp
 class Favorites;   // welkin/files/favorites.hpp
 class Recent;      // welkin/files/favorites.hpp
 class Search;      // welkin/files/search.hpp
@@ -157,6 +159,7 @@ struct UploadOptions {
   Expect expect;
   bool overwrite = true;         // false: a taken name is conflict `exists`
   std::optional<Sha256> sha256;  // declared digest; mismatch: invalid `digest_mismatch`, nothing stored
+  Bytes sha1;                    // of the body, proved by the caller before `finish`; "" unknown
   std::vector<db::Uuid> lock_tokens;
 };
 
@@ -193,6 +196,12 @@ class Files {
   };
   /// Of a drive the caller has been shown a node of. @throws Error not_found
   Task<DriveUse> drive_use(DriveId drive);
+  struct DriveOwner {
+    UserId id;                       // 0: nobody's alone
+    std::string name, display_name;  // "" then
+  };
+  /// Of a drive the caller has been shown a node of.
+  Task<DriveOwner> drive_owner(DriveId drive);
   /// A child by exact name; nullopt when there is none. @throws Error not_found for the folder itself
   Task<std::optional<Node>> child(Caller caller, NodeId folder, std::string name);
   /// Node, right and chunk list in one snapshot. @throws Error not_found; invalid `is_a_folder`
@@ -249,6 +258,8 @@ class Files {
   Versions& versions();
   /// What clients keep with a node, see properties.hpp.
   Properties& properties();
+  /// Files that come in parts, see part_uploads.hpp.
+  PartUploads& part_uploads();
   /// What users mark for themselves, see favorites.hpp.
   Favorites& favorites();
   Recent& recent();

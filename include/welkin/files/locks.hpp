@@ -29,6 +29,7 @@ struct Lock {
   bool exclusive = true;
   bool infinite = false;
   bool on_folder = false;     // what `root` is
+  bool by_hand = false;       // a user has set it to keep others out for a while
   std::string owner_xml;      // as the client sent it
   std::uint32_t seconds = 0;  // the length last granted
   Micros expires_at = 0;
@@ -43,6 +44,7 @@ struct LockRequest {
   bool infinite = false;
   std::uint32_t seconds = 3600;
   std::string owner_xml;
+  bool by_hand = false;
 };
 
 /// Either the lock, or those that stand against it (at most 100).

@@ -41,21 +41,21 @@ class Multistatus {
 
   /// @param more  namespaces beside DAV:, declared on the root
   void begin(std::span<const XmlNamespace> more = {}) { begin_dav_document(out_, "multistatus", more); }
-  void end() { out_ += "</D:multistatus>"; }
+  void end() { out_ += "</d:multistatus>"; }
 
   /// @param prefix  of href_prefix; @param name  the member's, "" for the folder `prefix` itself
   void begin_response(std::string_view prefix, std::string_view name, bool is_collection) {
-    out_ += "<D:response><D:href>";
+    out_ += "<d:response><d:href>";
     out_ += prefix;
     append_href_segment(out_, name);
     if (is_collection && !name.empty()) out_ += '/';
-    out_ += "</D:href>";
+    out_ += "</d:href>";
   }
   /// @param href  encoded and escaped
-  void begin_response(std::string_view href) { ((out_ += "<D:response><D:href>") += href) += "</D:href>"; }
-  void end_response() { out_ += "</D:response>"; }
+  void begin_response(std::string_view href) { ((out_ += "<d:response><d:href>") += href) += "</d:href>"; }
+  void end_response() { out_ += "</d:response>"; }
 
-  void begin_propstat() { out_ += "<D:propstat><D:prop>"; }
+  void begin_propstat() { out_ += "<d:propstat><d:prop>"; }
   /// @param condition  children of DAV:error (RFC 4918 §16), "" for none
   void end_propstat(int status, std::string_view condition = {});
   /// The status of a response that has no propstat.

@@ -3,7 +3,7 @@
 
 #include "dav/groupware/prop_query.hpp"
 #include "dav/groupware/target.hpp"
-#include "dav/resource.hpp"
+#include "welkin/dav/resource.hpp"
 
 namespace welkin::dav::groupware {
 
@@ -28,7 +28,7 @@ class Answer {
               const collections::ObjectRow& row);
   void status(std::string_view href, int status, std::string_view condition = {});
   /// That there would have been more (RFC 6578 §3.6).
-  void more(std::string_view href) { status(href, 507, "<D:number-of-matches-within-limits/>"); }
+  void more(std::string_view href) { status(href, 507, "<d:number-of-matches-within-limits/>"); }
   void append(std::string_view xml) { text_ += xml; }
   /// Hands on what has gathered; every page, or when it is long. The first time at once: somebody waits.
   Task<> send();

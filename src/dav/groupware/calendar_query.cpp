@@ -5,7 +5,7 @@
 
 #include "dav/groupware/answer.hpp"
 #include "dav/groupware/filter_reader.hpp"
-#include "dav/resource.hpp"
+#include "welkin/dav/resource.hpp"
 #include "welkin/calendars/freebusy.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/core/text.hpp"

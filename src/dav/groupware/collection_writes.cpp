@@ -3,7 +3,7 @@
 #include "dav/groupware/conditions.hpp"
 #include "dav/groupware/refusal.hpp"
 #include "dav/groupware/update.hpp"
-#include "dav/resource.hpp"
+#include "welkin/dav/resource.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/http/fetch.hpp"
 
@@ -25,7 +25,7 @@ Task<> answer_refused(http::Reply& rp, const Update& update, const Spot& spot, b
   } else {
     wire::begin_dav_document(text, "mkcol-response", kNamespaces);
     update.write(out);
-    text += "</D:mkcol-response>";
+    text += "</d:mkcol-response>";
   }
   // A multistatus speaks for itself, and its status is a success; the other is the first failure's.
   co_await rp.send(calendar ? http::Status::multi_status : http::Status::failed_dependency, kXmlType,
@@ -43,7 +43,7 @@ void require_place(const Target& target, const Caller& caller, bool calendar) {
       throw Error(Errc::conflict, "parent_missing", "The collection that would hold it is not there");
     forbid(calendar ? "C:calendar-collection-location-ok" : "A:addressbook-collection-location-ok");
   }
-  if ((caller.rights_mask & rights::kCreate) == 0) forbid_privilege(spot.parent().href(), "D:bind");
+  if ((caller.rights_mask & rights::kCreate) == 0) forbid_privilege(spot.parent().href(), "d:bind");
 }
 
 /// True when it was made; what could not be kept stands in `update`.
@@ -62,7 +62,7 @@ Task<bool> create(const Services& services, const Caller& caller, const Spot& sp
     else
       co_await services.collections.create(caller, std::move(wanted));
   } catch (const Error& e) {
-    if (std::string_view(e.slug()) == "exists") forbid("D:resource-must-be-null");
+    if (std::string_view(e.slug()) == "exists") forbid("d:resource-must-be-null");
     if (std::string_view(e.slug()) != "too_many_properties") throw;
     update.fail_last(507, {});
     co_return false;
@@ -100,7 +100,7 @@ Task<> mkcalendar(const Services& services, http::Request& rq, http::Reply& rp) 
   if (body && !body->is(kCaldav, "mkcalendar"))
     throw Error(Errc::invalid, "bad_mkcalendar", "The body is no C:mkcalendar");
   const auto target = co_await find_target(services, rq.caller(), spot_of(rq));
-  if (target.exists) forbid("D:resource-must-be-null");
+  if (target.exists) forbid("d:resource-must-be-null");
   Update update;
   if (body) update = read_making(*body, kCalendar);
   require_place(target, rq.caller(), true);
@@ -121,7 +121,7 @@ Task<> mkcol(const Services& services, http::Request& rq, http::Reply& rp) {
       target, rq.caller(),
       target.spot.kind != kBook && target.spot.names.size() > 0 && target.spot.names[0] != "addressbooks");
   // A plain collection is nothing that could be kept here.
-  if (!update.type || *update.type != target.spot.kind) forbid("D:valid-resourcetype");
+  if (!update.type || *update.type != target.spot.kind) forbid("d:valid-resourcetype");
   co_await make(services, rq, rp, target, std::move(update), false);
 }
 
@@ -174,7 +174,7 @@ Task<> proppatch(const Services& services, http::Request& rq, http::Reply& rp) {
   else
     co_await require_conditions(services, rq, target);
   if ((rq.caller().rights_mask & rights::kUpdate) == 0)
-    forbid_privilege(target.spot.href(), "D:write-properties");
+    forbid_privilege(target.spot.href(), "d:write-properties");
   const bool is_subscription =
       target.collection && target.collection->origin == collections::Origin::subscription;
   if (is_subscription && !update.fails) judge_source(services, update, false);

@@ -64,7 +64,7 @@ class HomeSync {
     const auto kind = request_.target.spot.collection_kind();
     if (!question_.token.empty()) {
       const auto known = read_home_token(caller.user, kind, question_.token);
-      if (!known) forbid("D:valid-sync-token");
+      if (!known) forbid("d:valid-sync-token");
       told_ = by_id(*known);
     }
     auto home = co_await request_.services.collections.marked_home(caller, kind);
@@ -88,7 +88,7 @@ class HomeSync {
     if (is_cut_) answer.more(request_.target.spot.href());
     std::vector<Mark> marks;
     for (const auto& [id, mark] : told_) marks.push_back(mark);
-    answer.append("<D:sync-token>" + write_home_token(caller.user, kind, marks) + "</D:sync-token>");
+    answer.append("<d:sync-token>" + write_home_token(caller.user, kind, marks) + "</d:sync-token>");
     co_await answer.end();
   }
 
@@ -111,7 +111,7 @@ class HomeSync {
     for (const auto& collection : home.collections) taken.insert(collection.path);
     const auto paths = co_await request_.services.collections.former_paths(request_.rq.caller(), missing);
     for (std::size_t i = 0; i < missing.size(); ++i) {
-      if (!paths[i]) forbid("D:valid-sync-token");
+      if (!paths[i]) forbid("d:valid-sync-token");
       if (taken.contains(*paths[i])) {
         told_.erase(missing[i].id.value);
         continue;
@@ -177,7 +177,7 @@ Task<std::string> home_token(const Services& services, const Caller& caller, col
 
 Task<> sync_home(ReportRequest& request) {
   auto question = read_sync_question(request.rq, request.body);
-  if (question.is_infinite) forbid("D:sync-traversal-supported");
+  if (question.is_infinite) forbid("d:sync-traversal-supported");
   HomeSync sync(request, std::move(question));
   co_await sync.run();
 }

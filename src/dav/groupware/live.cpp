@@ -24,9 +24,9 @@ const Names& by_name() {
 }
 
 bool resourcetype(const Item& item, const View&, const Arguments*, std::string& out) {
-  out += "<D:resourcetype>";
-  if (item.kind == kPrincipal) out += "<D:principal/>";
-  if ((item.kind & kFolder) != 0) out += "<D:collection/>";
+  out += "<d:resourcetype>";
+  if (item.kind == kPrincipal) out += "<d:principal/>";
+  if ((item.kind & kFolder) != 0) out += "<d:collection/>";
   if (item.kind == kCalendar) out += "<C:calendar/>";
   if (item.kind == kBook) out += "<A:addressbook/>";
   if (item.kind == kCalendar && item.collection->origin == collections::Origin::subscription)
@@ -39,7 +39,7 @@ bool resourcetype(const Item& item, const View&, const Arguments*, std::string& 
     else if (item.collection->is_shared)
       out += "<CS:shared-owner/>";
   }
-  return put(out, "</D:resourcetype>");
+  return put(out, "</d:resourcetype>");
 }
 
 bool displayname(const Item& item, const View& view, const Arguments*, std::string& out) {
@@ -55,47 +55,47 @@ bool displayname(const Item& item, const View& view, const Arguments*, std::stri
   } else {
     return false;
   }
-  out += "<D:displayname>";
+  out += "<d:displayname>";
   wire::append_escaped(out, name);
-  return put(out, "</D:displayname>");
+  return put(out, "</d:displayname>");
 }
 
 bool getetag(const Item& item, const View&, const Arguments*, std::string& out) {
   constexpr std::string_view kDigits = "0123456789abcdef";
-  out += "<D:getetag>\"";
+  out += "<d:getetag>\"";
   for (const auto byte : item.object->etag) (out += kDigits[byte >> 4]) += kDigits[byte & 15];
-  return put(out, "\"</D:getetag>");
+  return put(out, "\"</d:getetag>");
 }
 
 bool getcontenttype(const Item& item, const View&, const Arguments*, std::string& out) {
   if (item.kind == kCardObject)
-    return put(out, "<D:getcontenttype>text/vcard; charset=utf-8</D:getcontenttype>");
-  out += "<D:getcontenttype>text/calendar; charset=utf-8";
+    return put(out, "<d:getcontenttype>text/vcard; charset=utf-8</d:getcontenttype>");
+  out += "<d:getcontenttype>text/calendar; charset=utf-8";
   using namespace collections::component;
   if (item.object->component == kEvent) out += "; component=VEVENT";
   if (item.object->component == kTodo) out += "; component=VTODO";
   if (item.object->component == kJournal) out += "; component=VJOURNAL";
-  return put(out, "</D:getcontenttype>");
+  return put(out, "</d:getcontenttype>");
 }
 
 bool getcontentlength(const Item& item, const View&, const Arguments*, std::string& out) {
-  out += "<D:getcontentlength>";
+  out += "<d:getcontentlength>";
   wire::append_number(out, static_cast<std::uint64_t>(item.object->size_bytes));
-  return put(out, "</D:getcontentlength>");
+  return put(out, "</d:getcontentlength>");
 }
 
 bool getlastmodified(const Item& item, const View&, const Arguments*, std::string& out) {
   const auto at = item.object != nullptr ? item.object->modified_at : item.collection->changed_at;
-  out += "<D:getlastmodified>";
+  out += "<d:getlastmodified>";
   wire::append_http_date(out, at);
-  return put(out, "</D:getlastmodified>");
+  return put(out, "</d:getlastmodified>");
 }
 
 bool creationdate(const Item& item, const View&, const Arguments*, std::string& out) {
   const auto at = item.object != nullptr ? item.object->created_at : item.collection->created_at;
-  out += "<D:creationdate>";
+  out += "<d:creationdate>";
   wire::append_rfc3339(out, at);
-  return put(out, "</D:creationdate>");
+  return put(out, "</d:creationdate>");
 }
 
 /// What of the object was asked for. nullopt: its series has more instances than anybody is told.

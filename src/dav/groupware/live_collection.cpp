@@ -16,15 +16,15 @@ bool getctag(const Item& item, const View&, const Arguments*, std::string& out) 
 
 bool sync_token(const Item& item, const View&, const Arguments*, std::string& out) {
   if (item.collection == nullptr) {
-    ((out += "<D:sync-token>") += item.token) += "</D:sync-token>";
+    ((out += "<d:sync-token>") += item.token) += "</d:sync-token>";
     return true;
   }
-  ((out += "<D:sync-token>") += write_token(*item.collection)) += "</D:sync-token>";
+  ((out += "<d:sync-token>") += write_token(*item.collection)) += "</d:sync-token>";
   return true;
 }
 
 bool resource_id(const Item& item, const View&, const Arguments*, std::string& out) {
-  ((out += "<D:resource-id><D:href>urn:uuid:") += item.collection->uid) += "</D:href></D:resource-id>";
+  ((out += "<d:resource-id><d:href>urn:uuid:") += item.collection->uid) += "</d:href></d:resource-id>";
   return true;
 }
 

@@ -4,7 +4,7 @@ namespace welkin::dav::groupware {
 namespace {
 
 bool hrefs(std::string& out, std::string_view element, std::string_view href) {
-  ((((((out += "<") += element) += "><D:href>") += href) += "</D:href></") += element) += ">";
+  ((((((out += "<") += element) += "><d:href>") += href) += "</d:href></") += element) += ">";
   return true;
 }
 
@@ -16,36 +16,36 @@ std::string_view email_of(const Item& item, const View& view) {
 }
 
 bool current_user_principal(const Item&, const View& view, const Arguments*, std::string& out) {
-  return hrefs(out, "D:current-user-principal", principal_href(view.mount, view.caller.name));
+  return hrefs(out, "d:current-user-principal", principal_href(view.mount, view.caller.name));
 }
 
 bool principal_url(const Item& item, const View& view, const Arguments*, std::string& out) {
   return hrefs(
-      out, "D:principal-URL",
+      out, "d:principal-URL",
       item.group != nullptr ? group_href(view.mount, item.user) : principal_href(view.mount, item.user));
 }
 
 bool alternate_uri_set(const Item&, const View&, const Arguments*, std::string& out) {
-  return put(out, "<D:alternate-URI-set/>");
+  return put(out, "<d:alternate-URI-set/>");
 }
 
 /// One's own groups; those of others are not told.
 bool group_membership(const Item& item, const View& view, const Arguments*, std::string& out) {
-  out += "<D:group-membership>";
+  out += "<d:group-membership>";
   if (is_self(item))
     for (const auto& group : view.groups)
-      ((out += "<D:href>") += group_href(view.mount, group.name)) += "</D:href>";
-  return put(out, "</D:group-membership>");
+      ((out += "<d:href>") += group_href(view.mount, group.name)) += "</d:href>";
+  return put(out, "</d:group-membership>");
 }
 
 bool group_member_set(const Item&, const View&, const Arguments*, std::string& out) {
-  return put(out, "<D:group-member-set/>");
+  return put(out, "<d:group-member-set/>");
 }
 
 bool principal_collection_set(const Item&, const View& view, const Arguments*, std::string& out) {
   std::string href;
   wire::append_escaped(href, view.mount);
-  return hrefs(out, "D:principal-collection-set", href += "/principals/");
+  return hrefs(out, "d:principal-collection-set", href += "/principals/");
 }
 
 bool calendar_home_set(const Item& item, const View& view, const Arguments*, std::string& out) {
@@ -62,11 +62,11 @@ bool calendar_user_address_set(const Item& item, const View& view, const Argumen
   if (item.group != nullptr) return false;
   out += "<C:calendar-user-address-set>";
   if (!email_of(item, view).empty()) {  // mail first: that is what clients put into ORGANIZER
-    out += "<D:href preferred=\"1\">mailto:";
+    out += "<d:href preferred=\"1\">mailto:";
     wire::append_escaped(out, email_of(item, view));
-    out += "</D:href>";
+    out += "</d:href>";
   }
-  ((out += "<D:href>") += principal_href(view.mount, item.user)) += "</D:href>";
+  ((out += "<d:href>") += principal_href(view.mount, item.user)) += "</d:href>";
   return put(out, "</C:calendar-user-address-set>");
 }
 

@@ -10,15 +10,15 @@ std::string below_home(const Item& item, const View& view, std::string_view name
 
 bool inbox_url(const Item& item, const View& view, const Arguments*, std::string& out) {
   if (!view.scheduling || (view.caller.protocol_mask & protocols::kCaldav) == 0) return false;
-  ((out += "<C:schedule-inbox-URL><D:href>") += below_home(item, view, "inbox")) +=
-      "</D:href></C:schedule-inbox-URL>";
+  ((out += "<C:schedule-inbox-URL><d:href>") += below_home(item, view, "inbox")) +=
+      "</d:href></C:schedule-inbox-URL>";
   return true;
 }
 
 bool outbox_url(const Item& item, const View& view, const Arguments*, std::string& out) {
   if (!view.scheduling || (view.caller.protocol_mask & protocols::kCaldav) == 0) return false;
-  ((out += "<C:schedule-outbox-URL><D:href>") += below_home(item, view, "outbox")) +=
-      "</D:href></C:schedule-outbox-URL>";
+  ((out += "<C:schedule-outbox-URL><d:href>") += below_home(item, view, "outbox")) +=
+      "</d:href></C:schedule-outbox-URL>";
   return true;
 }
 
@@ -26,8 +26,8 @@ bool default_calendar(const Item& item, const View& view, const Arguments*, std:
   if (view.default_calendar.empty()) return put(out, "<C:schedule-default-calendar-URL/>");
   auto href = home_href(view.mount, collections::Kind::calendar, item.user);
   wire::append_href_segment(href, view.default_calendar);
-  ((out += "<C:schedule-default-calendar-URL><D:href>") += href) +=
-      "/</D:href></C:schedule-default-calendar-URL>";
+  ((out += "<C:schedule-default-calendar-URL><d:href>") += href) +=
+      "/</d:href></C:schedule-default-calendar-URL>";
   return true;
 }
 

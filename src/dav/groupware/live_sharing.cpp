@@ -26,10 +26,10 @@ std::string_view cs_access(Access access) {
 /// Who was invited, in the words of Apple's protocol. Nobody has to accept, so everybody has.
 bool cs_invite(const Item& item, const View& view, const Arguments*, std::string& out) {
   if (is_owned(item) && item.shares.empty()) return false;
-  ((out += "<CS:invite><CS:organizer><D:href>") += principal_href(view.mount, item.collection->owner_name)) +=
-      "</D:href></CS:organizer>";
+  ((out += "<CS:invite><CS:organizer><d:href>") += principal_href(view.mount, item.collection->owner_name)) +=
+      "</d:href></CS:organizer>";
   for (const auto& share : item.shares) {
-    ((out += "<CS:user><D:href>") += share_href(view, share)) += "</D:href><CS:common-name>";
+    ((out += "<CS:user><d:href>") += share_href(view, share)) += "</d:href><CS:common-name>";
     wire::append_escaped(out, share.display_name.empty() ? share.name : share.display_name);
     ((out += "</CS:common-name><CS:invite-accepted/>") += cs_access(share.access)) += "</CS:user>";
   }
@@ -37,33 +37,33 @@ bool cs_invite(const Item& item, const View& view, const Arguments*, std::string
 }
 
 std::string_view share_access_name(Access access) {
-  return access >= Access::write ? "<D:share-access><D:read-write/></D:share-access>"
-                                 : "<D:share-access><D:read/></D:share-access>";
+  return access >= Access::write ? "<d:share-access><d:read-write/></d:share-access>"
+                                 : "<d:share-access><d:read/></d:share-access>";
 }
 
 /// The same in the words of draft-pot-webdav-resource-sharing, which books are shared with.
 bool dav_invite(const Item& item, const View& view, const Arguments*, std::string& out) {
   if (is_owned(item) && item.shares.empty()) return false;
-  out += "<D:invite>";
+  out += "<d:invite>";
   for (const auto& share : item.shares) {
-    ((out += "<D:sharee><D:href>") += share_href(view, share)) +=
-        "</D:href><D:invite-accepted/><D:prop><D:displayname>";
+    ((out += "<d:sharee><d:href>") += share_href(view, share)) +=
+        "</d:href><d:invite-accepted/><d:prop><d:displayname>";
     wire::append_escaped(out, share.display_name.empty() ? share.name : share.display_name);
-    ((out += "</D:displayname></D:prop>") += share_access_name(share.access)) += "</D:sharee>";
+    ((out += "</d:displayname></d:prop>") += share_access_name(share.access)) += "</d:sharee>";
   }
-  return put(out, "</D:invite>");
+  return put(out, "</d:invite>");
 }
 
 bool share_access(const Item& item, const View&, const Arguments*, std::string& out) {
   if (!is_owned(item)) return put(out, share_access_name(item.collection->access));
-  return put(out, item.collection->is_shared ? "<D:share-access><D:shared-owner/></D:share-access>"
-                                             : "<D:share-access><D:not-shared/></D:share-access>");
+  return put(out, item.collection->is_shared ? "<d:share-access><d:shared-owner/></d:share-access>"
+                                             : "<d:share-access><d:not-shared/></d:share-access>");
 }
 
 /// The same for everybody it is shared with.
 bool share_resource_uri(const Item& item, const View&, const Arguments*, std::string& out) {
-  ((out += "<D:share-resource-uri><D:href>urn:uuid:") += item.collection->uid) +=
-      "</D:href></D:share-resource-uri>";
+  ((out += "<d:share-resource-uri><d:href>urn:uuid:") += item.collection->uid) +=
+      "</d:href></d:share-resource-uri>";
   return true;
 }
 

@@ -1,7 +1,9 @@
 #include "dav/groupware/mount.hpp"
 
-#include "dav/authenticate.hpp"
-#include "dav/errors.hpp"
+#include <algorithm>
+
+#include "welkin/dav/authenticate.hpp"
+#include "welkin/dav/errors.hpp"
 #include "dav/groupware/answer.hpp"
 #include "dav/groupware/collection_writes.hpp"
 #include "dav/groupware/feed.hpp"
@@ -76,6 +78,13 @@ http::Handler wrapped(std::vector<http::Middleware> outer_first, http::Handler h
   return handler;
 }
 
+/// "/remote.php/dav" -> "groupware.remote.php_dav"
+std::string called_after(std::string path) {
+  path.erase(0, 1);
+  std::replace(path.begin(), path.end(), '/', '_');
+  return "groupware." + path;
+}
+
 }  // namespace
 
 std::string_view allowed(const Spot& spot) {
@@ -90,37 +99,41 @@ std::string_view allowed(const Spot& spot) {
   return "OPTIONS, GET, HEAD, PROPFIND, REPORT";
 }
 
-void mount(http::Router& router, const Services& services) {
+void mount_at(http::Router& router, const Services& services, const std::vector<std::string>& paths,
+              std::int32_t protocols) {
   const auto errors = answer_errors(write_error);
   const auto refusals = answer_refusals();
-  const auto authenticate = authenticate_dav(services, kProtocols);
-  const auto claims = authenticate_claims(services, kProtocols);
+  const auto authenticate = authenticate_dav(services, protocols);
+  const auto claims = authenticate_claims(services, protocols);
   const auto answer_options =
       wrapped({errors, refusals, claims},
               [services](http::Request& rq, http::Reply& rp) { return options(services, rq, rp); });
   const auto answer_others = wrapped({errors, refusals, authenticate}, refuse_method);
   auto scope = router.scope({errors, refusals, authenticate});
-  for (const std::string name : {"dav", "caldav", "carddav"}) {
-    const auto path = '/' + name;
+  for (const auto& path : paths) {
     for (const auto& route : kRoutes) {
       const auto handler = [services, verb = route.verb](http::Request& rq, http::Reply& rp) {
         require_protocol(rq.caller(), spot_of(rq));
         return verb(services, rq, rp);
       };
-      const auto called = "groupware." + name + "." + route.name;
+      const auto called = called_after(path) + "." + route.name;
       scope.on({route.method, path, called + "_root", http::Access::dav, "collection", route.action},
                handler);
       scope.on({route.method, path + "/{*path}", called, http::Access::dav, "collection", route.action},
                handler);
     }
     router.set_failure_form(path, {"application/xml; charset=utf-8",
-                                   [](auto slug, auto message) { return write_error(slug, message); }});
+                                   [](auto slug, auto message) { return write_error(http::Status::bad_request, slug, message); }});
     router.set_fallback(path, [answer_options, answer_others](http::Request& rq, http::Reply& rp,
                                                               const std::string& /*allowed*/) {
       return rq.method() == Method::options ? answer_options(rq, rp) : answer_others(rq, rp);
     });
   }
-  auto open = router.scope({errors});
+}
+
+void mount(http::Router& router, const Services& services) {
+  mount_at(router, services, {"/dav", "/caldav", "/carddav"}, kProtocols);
+  auto open = router.scope({answer_errors(write_error)});
   open.on({Method::get, "/dav/public/{file}", "groupware.feed", http::Access::open, "feed", "read"},
           [services](http::Request& rq, http::Reply& rp) { return serve_feed(services, rq, rp); });
   for (const std::string name : {"caldav", "carddav"}) {

@@ -38,7 +38,7 @@ std::vector<Wanted> read_hrefs(const ReportRequest& request) {
     }
     if (!seen.insert(wanted.href).second) continue;
     out.push_back(std::move(wanted));
-    if (out.size() > kHrefsMax) forbid("D:number-of-matches-within-limits");
+    if (out.size() > kHrefsMax) forbid("d:number-of-matches-within-limits");
   }
   return out;
 }

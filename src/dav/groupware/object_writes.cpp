@@ -4,7 +4,7 @@
 #include "dav/groupware/limits.hpp"
 #include "dav/groupware/object_body.hpp"
 #include "dav/groupware/refusal.hpp"
-#include "dav/resource.hpp"
+#include "welkin/dav/resource.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/core/text.hpp"
 #include "welkin/http/upload_headers.hpp"
@@ -19,16 +19,16 @@ using Verdict = collections::Objects::Written::Verdict;
 void require_object_place(const Target& target) {
   const auto& spot = target.spot;
   if (spot.kind == kNothing && target.spot.parent().kind == kOutbox)
-    forbid_privilege(target.spot.parent().href(), "D:bind");
+    forbid_privilege(target.spot.parent().href(), "d:bind");
   if (spot.kind == kNothing && spot.names.size() > 2)
     throw Error(Errc::conflict, "parent_missing", "The collection that would hold it is not there");
-  if ((spot.kind & kObject) == 0) forbid_privilege(spot.href(), "D:write-content");
+  if ((spot.kind & kObject) == 0) forbid_privilege(spot.href(), "d:write-content");
   if (!target.collection)
     throw Error(Errc::conflict, "parent_missing", "The collection that would hold it is not there");
   if (spot.has_slash) throw Error(Errc::not_found, "not_found", "There is nothing at this address");
   // Messages come from whoever sends them.
-  if (spot.is_in_inbox()) forbid_privilege(spot.parent().href(), "D:bind");
-  require_write(target, target.object ? "D:write-content" : "D:bind");
+  if (spot.is_in_inbox()) forbid_privilege(spot.parent().href(), "d:bind");
+  require_write(target, target.object ? "d:write-content" : "d:bind");
 }
 
 std::string sibling_href(const Spot& collection, std::string_view name) {
@@ -128,7 +128,7 @@ Task<> put(const Services& services, http::Request& rq, http::Reply& rp) {
 namespace {
 
 Task<> remove_object(const Services& services, http::Request& rq, const Target& target) {
-  require_write(target, "D:unbind");
+  require_write(target, "d:unbind");
   auto expect = co_await require_conditions(services, rq, target);
   if (target.spot.kind != kCalendarObject || target.spot.is_in_inbox() || !services.scheduling.is_on()) {
     co_await services.collections.objects().remove(rq.caller(), target.collection->id, target.spot.object,
@@ -145,7 +145,7 @@ Task<> remove_object(const Services& services, http::Request& rq, const Target& 
 
 Task<> remove(const Services& services, http::Request& rq, http::Reply& rp) {
   const auto target = co_await require_target(services, rq.caller(), spot_of(rq));
-  if (!target.collection || target.spot.kind == kInbox) forbid_privilege(target.spot.href(), "D:unbind");
+  if (!target.collection || target.spot.kind == kInbox) forbid_privilege(target.spot.href(), "d:unbind");
   if (target.object) {
     co_await remove_object(services, rq, target);
   } else {
@@ -175,10 +175,10 @@ Task<> transfer(const Services& services, http::Request& rq, http::Reply& rp, bo
     throw Error(Errc::invalid, "bad_destination", "Destination is no address of calendars or contacts");
   require_protocol(rq.caller(), *to);
   // Collections keep their place: a client would see another calendar, and lose what it knows of this one.
-  if (!source.object || source.spot.is_in_inbox()) forbid_privilege(source.spot.href(), "D:unbind");
+  if (!source.object || source.spot.is_in_inbox()) forbid_privilege(source.spot.href(), "d:unbind");
   const auto target = co_await find_target(services, rq.caller(), *to);
   require_object_place(target);
-  if (!copy) require_write(source, "D:unbind");
+  if (!copy) require_write(source, "d:unbind");
   if (source.spot.kind != target.spot.kind)
     forbid(target.spot.kind == kCalendarObject ? "C:supported-calendar-data" : "A:supported-address-data");
   const auto same = source.collection->id == target.collection->id;

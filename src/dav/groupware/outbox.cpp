@@ -13,12 +13,12 @@ Task<> post_to_outbox(const Services& services, http::Request& rq, http::Reply& 
   const auto request = co_await read_object_body(rq, true);
   const auto answers = co_await services.scheduling.free_busy(rq.caller(), request);
   std::string out =
-      "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<C:schedule-response xmlns:D=\"DAV:\" "
+      "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<C:schedule-response xmlns:d=\"DAV:\" "
       "xmlns:C=\"urn:ietf:params:xml:ns:caldav\">";
   for (const auto& answer : answers) {
-    out += "<C:response><C:recipient><D:href>";
+    out += "<C:response><C:recipient><d:href>";
     wire::append_escaped(out, answer.recipient);
-    ((out += "</D:href></C:recipient><C:request-status>") += answer.status) += "</C:request-status>";
+    ((out += "</d:href></C:recipient><C:request-status>") += answer.status) += "</C:request-status>";
     if (!answer.calendar.empty()) {
       out += "<C:calendar-data>";
       append_body(out, answer.calendar);

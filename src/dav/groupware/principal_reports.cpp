@@ -155,7 +155,7 @@ Task<> calendarserver_principal_search(ReportRequest& request) {
 Task<> acl_principal_prop_set(ReportRequest& request) {
   const auto& collection = *request.target.collection;
   if (collection.access != collections::Access::own)
-    forbid_privilege(request.target.spot.href(), "D:read-acl");
+    forbid_privilege(request.target.spot.href(), "d:read-acl");
   const auto shares =
       co_await request.services.collections.sharing().list(request.rq.caller(), collection.id);
   const auto query = read_report_props(request.body);
@@ -180,12 +180,12 @@ Task<> principal_search_property_set(ReportRequest& request) {
   std::string out;
   wire::begin_dav_document(out, "principal-search-property-set", kNamespaces);
   for (const auto& one : kSearchable) {
-    out += "<D:principal-search-property><D:prop>";
+    out += "<d:principal-search-property><d:prop>";
     wire::append_empty_element(out, one.ns, one.name, kNamespaces);
-    ((out += "</D:prop><D:description xml:lang=\"en\">") += one.about) +=
-        "</D:description></D:principal-search-property>";
+    ((out += "</d:prop><d:description xml:lang=\"en\">") += one.about) +=
+        "</d:description></d:principal-search-property>";
   }
-  out += "</D:principal-search-property-set>";
+  out += "</d:principal-search-property-set>";
   co_await request.rp.send(http::Status::ok, "application/xml; charset=utf-8", std::move(out));
 }
 
@@ -221,9 +221,9 @@ class Expander {
   Task<> response(Spot spot, const wire::XmlElement& wanted, int level) {
     const auto target = co_await find_target(request_.services, request_.rq.caller(), std::move(spot));
     const auto href = target.spot.href();
-    ((out_ += "<D:response><D:href>") += href) += "</D:href>";
+    ((out_ += "<d:response><d:href>") += href) += "</d:href>";
     if (!target.exists) {
-      out_ += "<D:status>HTTP/1.1 404 Not Found</D:status></D:response>";
+      out_ += "<d:status>HTTP/1.1 404 Not Found</d:status></d:response>";
       co_return;
     }
     std::vector<collections::Property> stored;
@@ -250,16 +250,16 @@ class Expander {
                     target.group ? &*target.group : nullptr,
                     token};
     std::string missing;
-    out_ += "<D:propstat><D:prop>";
+    out_ += "<d:propstat><d:prop>";
     for (const auto& property : wanted.children) {
       if (!property.is(kDav, "property")) continue;
       co_await one(item, target.spot.mount, property, level, missing);
     }
-    out_ += "</D:prop><D:status>HTTP/1.1 200 OK</D:status></D:propstat>";
+    out_ += "</d:prop><d:status>HTTP/1.1 200 OK</d:status></d:propstat>";
     if (!missing.empty())
-      ((out_ += "<D:propstat><D:prop>") += missing) +=
-          "</D:prop><D:status>HTTP/1.1 404 Not Found</D:status></D:propstat>";
-    out_ += "</D:response>";
+      ((out_ += "<d:propstat><d:prop>") += missing) +=
+          "</d:prop><d:status>HTTP/1.1 404 Not Found</d:status></d:propstat>";
+    out_ += "</d:response>";
   }
 
   std::string& out() { return out_; }
@@ -285,7 +285,7 @@ class Expander {
     // Read again what was just written: the one place that needs it as a tree.
     std::string document;
     wire::begin_dav_document(document, "prop", kNamespaces);
-    const auto tree = wire::parse_xml((document += value) += "</D:prop>");
+    const auto tree = wire::parse_xml((document += value) += "</d:prop>");
     auto element = tree.children.at(0);
     std::vector<std::string> hrefs;
     for (const auto& child : element.children)
@@ -325,7 +325,7 @@ Task<> expand_property(ReportRequest& request) {
   Expander expander(request, std::move(view));
   wire::Multistatus(expander.out()).begin(kNamespaces);
   co_await expander.response(request.target.spot, request.body, 0);
-  expander.out() += "</D:multistatus>";
+  expander.out() += "</d:multistatus>";
   request.rp.set("Cache-Control", "private, no-cache");
   co_await request.rp.send(http::Status::multi_status, "application/xml; charset=utf-8",
                            std::move(expander.out()));

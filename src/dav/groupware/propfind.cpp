@@ -66,7 +66,7 @@ Task<> propfind(const Services& services, http::Request& rq, http::Reply& rp) {
   const auto query = read_propfind(body ? &*body : nullptr);
   const auto depth = depth_of(rq).value_or(DepthHeader{Depth::one});
   const auto target = co_await require_target(services, rq.caller(), spot_of(rq));
-  if (depth.depth == Depth::infinity && target.is_folder()) forbid("D:propfind-finite-depth");
+  if (depth.depth == Depth::infinity && target.is_folder()) forbid("d:propfind-finite-depth");
   Answer answer(services, rq, rp, query, target.spot);
   co_await answer.begin();
   if (depth.depth == Depth::zero || !depth.no_root) {

@@ -12,12 +12,12 @@ struct Wording {
   std::string_view slug, element;
 };
 constexpr Wording kWordings[] = {
-    {"forbidden", "<D:need-privileges/>"},
-    {"quota_not_exceeded", "<D:quota-not-exceeded/>"},
-    {"too_many_collections", "<D:quota-not-exceeded/>"},
-    {"too_many_properties", "<D:quota-not-exceeded/>"},
-    {"no_external_entities", "<D:no-external-entities/>"},
-    {"exists", "<D:resource-must-be-null/>"},
+    {"forbidden", "<d:need-privileges/>"},
+    {"quota_not_exceeded", "<d:quota-not-exceeded/>"},
+    {"too_many_collections", "<d:quota-not-exceeded/>"},
+    {"too_many_properties", "<d:quota-not-exceeded/>"},
+    {"no_external_entities", "<d:no-external-entities/>"},
+    {"exists", "<d:resource-must-be-null/>"},
     // RFC 4791 §5.3.2.1
     {"valid_calendar_data", "<C:valid-calendar-data/>"},
     {"valid_calendar_object_resource", "<C:valid-calendar-object-resource/>"},
@@ -63,27 +63,27 @@ void forbid(std::string_view element) {
 }
 
 void forbid_privilege(std::string_view href, std::string_view privilege) {
-  throw Refusal(http::Status::forbidden, "<D:need-privileges><D:resource><D:href>" + std::string(href) +
-                                             "</D:href><D:privilege><" + std::string(privilege) +
-                                             "/></D:privilege></D:resource></D:need-privileges>");
+  throw Refusal(http::Status::forbidden, "<d:need-privileges><d:resource><d:href>" + std::string(href) +
+                                             "</d:href><d:privilege><" + std::string(privilege) +
+                                             "/></d:privilege></d:resource></d:need-privileges>");
 }
 
 void forbid_uid(bool calendar, std::string_view href) {
   const std::string name = calendar ? "C:no-uid-conflict" : "A:no-uid-conflict";
   throw Refusal(http::Status::forbidden,
-                "<" + name + "><D:href>" + std::string(href) + "</D:href></" + name + ">");
+                "<" + name + "><d:href>" + std::string(href) + "</d:href></" + name + ">");
 }
 
 std::string error_document(std::string_view condition) {
   std::string out =
       "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n"
-      "<D:error xmlns:D=\"DAV:\" xmlns:C=\"urn:ietf:params:xml:ns:caldav\" "
+      "<d:error xmlns:d=\"DAV:\" xmlns:C=\"urn:ietf:params:xml:ns:caldav\" "
       "xmlns:A=\"urn:ietf:params:xml:ns:carddav\" xmlns:CS=\"http://calendarserver.org/ns/\" "
       "xmlns:w=\"urn:welkin:error\">";
-  return (out += condition) += "</D:error>";
+  return (out += condition) += "</d:error>";
 }
 
-std::string write_error(std::string_view slug, std::string_view /*message*/) {
+std::string write_error(http::Status /*status*/, std::string_view slug, std::string_view /*message*/) {
   for (const auto& known : kWordings)
     if (known.slug == slug) return error_document(known.element);
   return error_document("<w:" + std::string(slug) + "/>");

@@ -31,7 +31,7 @@ class Refusal final : public std::exception {
 /// The document of an error: exactly one child (clients and test suites look for nothing else).
 std::string error_document(std::string_view condition);
 /// For errors that other rooms throw.
-std::string write_error(std::string_view slug, std::string_view message);
+std::string write_error(http::Status status, std::string_view slug, std::string_view message);
 
 /// Answers what is thrown as Refusal.
 http::Middleware answer_refusals();

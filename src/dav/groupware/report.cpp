@@ -7,7 +7,7 @@
 #include "dav/groupware/principal_reports.hpp"
 #include "dav/groupware/refusal.hpp"
 #include "dav/groupware/sync.hpp"
-#include "dav/resource.hpp"
+#include "welkin/dav/resource.hpp"
 #include "welkin/core/error.hpp"
 
 namespace welkin::dav::groupware {
@@ -54,7 +54,7 @@ Task<> report(const Services& services, http::Request& rq, http::Reply& rp) {
     co_await known.run(request);
     co_return;
   }
-  forbid("D:supported-report");
+  forbid("d:supported-report");
 }
 
 }  // namespace welkin::dav::groupware

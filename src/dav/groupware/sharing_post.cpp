@@ -3,7 +3,7 @@
 #include "dav/groupware/feed.hpp"
 #include "dav/groupware/live.hpp"
 #include "dav/groupware/refusal.hpp"
-#include "dav/resource.hpp"
+#include "welkin/dav/resource.hpp"
 #include "welkin/collections/feeds.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/core/text.hpp"
@@ -119,9 +119,9 @@ Task<> publish(const Services& services, http::Request& rq, http::Reply& rp, con
   const auto url = feed_url(rq, token);
   std::string text;
   wire::begin_dav_document(text, "prop", kNamespaces);
-  text += "<CS:publish-url><D:href>";
+  text += "<CS:publish-url><d:href>";
   wire::append_escaped(text, url);
-  text += "</D:href></CS:publish-url></D:prop>";
+  text += "</d:href></CS:publish-url></d:prop>";
   rp.set("Location", url);
   rp.set("Cache-Control", "no-store");
   co_await rp.send(http::Status::ok, "application/xml; charset=utf-8", std::move(text));
@@ -134,7 +134,7 @@ Task<> post_to_collection(const Services& services, http::Request& rq, http::Rep
   const auto body = co_await read_xml(rq);
   if (!body) refuse("The body says nothing");
   if (target.collection->access != Access::own || (rq.caller().rights_mask & rights::kShare) == 0)
-    forbid_privilege(target.spot.href(), "D:share");
+    forbid_privilege(target.spot.href(), "d:share");
   const bool is_calendar = target.spot.kind == kCalendar;
   if (body->is(kServer, "share")) {
     co_await share(services, rq, rp, target, read_cs_share(*body));

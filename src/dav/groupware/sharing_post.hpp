@@ -3,7 +3,7 @@
 
 namespace welkin::dav::groupware {
 
-/// POST to a calendar or book, of its owner: CS:share (Apple's protocol) and D:share-resource
+/// POST to a calendar or book, of its owner: CS:share (Apple's protocol) and d:share-resource
 /// (draft-pot-webdav-resource-sharing) give and end access, CS:publish-calendar and CS:unpublish-calendar an
 /// address that needs no account. What is given counts at once.
 /// 200; 207 when some of the addressed are nobody we know, and then all others have what was said.

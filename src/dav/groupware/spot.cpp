@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "dav/location.hpp"
+#include "welkin/dav/location.hpp"
 #include "welkin/core/text.hpp"
 #include "welkin/http/path.hpp"
 #include "welkin/wire/multistatus.hpp"
@@ -14,6 +14,23 @@ namespace {
 
 constexpr std::string_view kPlainInPaths = "!$&'()*+,;=:@";
 constexpr std::array<std::string_view, 3> kMounts{"dav", "caldav", "carddav"};
+constexpr std::string_view kAbove = "remote.php";  // clients of Nextcloud know the same mounts below it
+
+/// How many of the names are the mount; 0: none of ours.
+std::size_t mount_size(std::vector<std::string>::const_iterator from,
+                       std::vector<std::string>::const_iterator to) {
+  const std::size_t above = from != to && *from == kAbove ? 1 : 0;
+  if (static_cast<std::size_t>(to - from) <= above) return 0;
+  const auto& name = *(from + static_cast<std::ptrdiff_t>(above));
+  return std::find(kMounts.begin(), kMounts.end(), name) == kMounts.end() ? 0 : above + 1;
+}
+
+/// The mount that these names are, as hrefs begin.
+std::string mount_of(const http::Request& rq, std::vector<std::string>::const_iterator from, std::size_t size) {
+  std::string mount(rq.base_path());
+  for (; size > 0; --size, ++from) (mount += '/') += *from;
+  return mount;
+}
 
 void read_kind(Spot& spot) {
   const auto& n = spot.names;
@@ -87,10 +104,10 @@ Spot spot_at(std::string mount, std::vector<std::string> names, bool has_slash) 
 
 Spot spot_of(const http::Request& rq) {
   const auto& segments = rq.segments();
-  std::string mount(rq.base_path());
-  if (segments.empty()) return spot_at(std::move(mount), {}, true);
-  (mount += '/') += segments.front();
-  return spot_at(std::move(mount), {segments.begin() + 1, segments.end()}, rq.trailing_slash());
+  const auto size = mount_size(segments.begin(), segments.end());
+  if (size == 0) return spot_at(std::string(rq.base_path()), {}, true);
+  return spot_at(mount_of(rq, segments.begin(), size),
+                 {segments.begin() + static_cast<std::ptrdiff_t>(size), segments.end()}, rq.trailing_slash());
 }
 
 std::optional<Spot> spot_of_uri(const http::Request& rq, std::string_view uri) {
@@ -100,10 +117,10 @@ std::optional<Spot> spot_of_uri(const http::Request& rq, std::string_view uri) {
   if (http::decode_path(rq.base_path(), base, ignored)) return std::nullopt;
   if (names.size() <= base.size() || !std::equal(base.begin(), base.end(), names.begin()))
     return std::nullopt;
-  const auto& mount = names[base.size()];
-  if (std::find(kMounts.begin(), kMounts.end(), mount) == kMounts.end()) return std::nullopt;
-  const auto first = names.begin() + static_cast<std::ptrdiff_t>(base.size()) + 1;
-  return spot_at(std::string(rq.base_path()) + '/' + mount, {first, names.end()}, has_slash);
+  const auto first = names.cbegin() + static_cast<std::ptrdiff_t>(base.size());
+  const auto size = mount_size(first, names.cend());
+  if (size == 0) return std::nullopt;
+  return spot_at(mount_of(rq, first, size), {first + static_cast<std::ptrdiff_t>(size), names.cend()}, has_slash);
 }
 
 Kind kind_of(const collections::Collection& collection) {

@@ -44,6 +44,8 @@ struct Spot {
   bool has_slash = false;
   std::string user, collection, object;  // as far as the kind has them
 
+  /// Reached below /remote.php.
+  bool is_for_nextcloud() const { return mount.find("/remote.php/") != std::string::npos; }
   bool is_group() const { return kind == kPrincipal && names.size() == 3 && names[1] == "groups"; }
   bool is_folder() const { return (kind & kFolder) != 0; }
   bool is_in_inbox() const { return kind == kInbox || (kind == kCalendarObject && collection == "inbox"); }

@@ -21,7 +21,7 @@ Question read_question(const http::Request& rq, const wire::XmlElement& body,
   question.limit = asked.limit;
   if (!asked.token.empty()) {
     question.since = read_token(collection, asked.token);
-    if (!question.since) forbid("D:valid-sync-token");
+    if (!question.since) forbid("d:valid-sync-token");
   }
   return question;
 }
@@ -73,8 +73,8 @@ Task<> sync_collection(ReportRequest& request) {
   }
   if (is_cut) answer.more(href);
   // A cut list that began with nothing has told of no removals; whoever goes on from 0 is told of them.
-  answer.append("<D:sync-token>" + write_token(collection, is_cut ? told : collection.seq) +
-                "</D:sync-token>");
+  answer.append("<d:sync-token>" + write_token(collection, is_cut ? told : collection.seq) +
+                "</d:sync-token>");
   co_await answer.end();
 }
 

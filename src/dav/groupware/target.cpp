@@ -79,8 +79,9 @@ void require_protocol(const Caller& caller, const Spot& spot) {
   if ((spot.kind & (kCalendarHome | kCalendar | kCalendarObject | kInbox | kOutbox)) != 0)
     wanted = protocols::kCaldav;
   if ((spot.kind & (kBookHome | kBook | kCardObject)) != 0) wanted = protocols::kCarddav;
+  if (spot.is_for_nextcloud()) wanted |= protocols::kNextcloud;
   const bool has_none = (caller.protocol_mask & wanted) == 0;
-  if (has_none || caller.root_limit || !caller.user) forbid_privilege(spot.href(), "D:read");
+  if (has_none || caller.root_limit || !caller.user) forbid_privilege(spot.href(), "d:read");
 }
 
 void require_write(const Target& target, std::string_view privilege) {

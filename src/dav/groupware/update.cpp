@@ -12,7 +12,7 @@ namespace welkin::dav::groupware {
 namespace {
 
 constexpr std::string_view kXml = "http://www.w3.org/XML/1998/namespace";
-constexpr std::string_view kProtected = "<D:cannot-modify-protected-property/>";
+constexpr std::string_view kProtected = "<d:cannot-modify-protected-property/>";
 
 struct Verdict {
   int status = 200;
@@ -114,7 +114,7 @@ class Reader {
     if (making_ && is_set && element.is(kDav, "resourcetype")) {
       update_.type = read_type(element, update_.subscribed);
       const bool fits = *update_.type == kind_;
-      return fits ? Verdict{} : Verdict{403, "<D:valid-resourcetype/>"};
+      return fits ? Verdict{} : Verdict{403, "<d:valid-resourcetype/>"};
     }
     if (making_ && is_set && element.is(kCaldav, "supported-calendar-component-set") && kind_ == kCalendar) {
       update_.components = read_components(element);

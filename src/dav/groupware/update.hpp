@@ -39,7 +39,7 @@ struct Update {
 
 /// @param kind  of what is changed. @throws Error invalid `bad_propertyupdate`
 Update read_update(const wire::XmlElement& update, Kind kind);
-/// @param root  C:mkcalendar or D:mkcol. @param kind  of what would be made at the address
+/// @param root  C:mkcalendar or d:mkcol. @param kind  of what would be made at the address
 Update read_making(const wire::XmlElement& root, Kind kind);
 
 }  // namespace welkin::dav::groupware

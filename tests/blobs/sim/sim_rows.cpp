@@ -230,7 +230,7 @@ void SimTx::insert_upload_chunks(UploadId upload, std::int32_t, std::span<const 
   }
 }
 
-std::uint64_t SimTx::join_upload(UploadId upload, ContentId content) {
+std::uint64_t SimTx::join_upload(UploadId upload, std::span<const std::int32_t>, ContentId content) {
   fibers_.step("join upload");
   auto& row = write(rows_.uploads, upload.value, "upload");
   if (!row.pending) throw Error(Errc::gone, "upload_ended", "the upload has ended");

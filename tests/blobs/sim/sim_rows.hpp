@@ -103,7 +103,7 @@ class SimTx final : public ChunkTx {
   void insert_content_chunks(std::span<const ContentChunk> chunks) override;
   void insert_upload_chunks(UploadId upload, std::int32_t part, std::span<const std::uint64_t> offsets,
                             std::span<const ChunkId> chunks) override;
-  std::uint64_t join_upload(UploadId upload, ContentId content) override;
+  std::uint64_t join_upload(UploadId upload, std::span<const std::int32_t> parts, ContentId content) override;
 
   std::vector<ContentId> due_contents(unsigned grace_seconds, std::size_t limit) override;
   std::vector<ContentId> lock_contents(std::span<const ContentId> contents) override;

@@ -82,7 +82,7 @@ Sealed World::write_body(const Bytes& body, ChunkWriter& writer) {
     if (!sealed.upload) rows_.run([&](SimTx& tx) { sealed.upload = tx.insert_upload(); });
     std::vector<PlacedChunk> surplus;
     rows_.transaction(
-        [&](ChunkTx& tx) { surplus = record_batch(tx, vfs_, sealed.upload, recorded, placed); });
+        [&](ChunkTx& tx) { surplus = record_batch(tx, vfs_, sealed.upload, 0, recorded, placed); });
     for (const auto& chunk : placed) recorded += chunk.size_bytes;
     remove_placed(*ground_, surplus);
   }

@@ -17,7 +17,7 @@ struct GroupwareAcceptance : Groupware {
   }
   Names events(const std::string& start, const std::string& end) {
     const auto answer = report(cal, "C:calendar-query",
-                               "<D:prop><D:getetag/></D:prop><C:filter><C:comp-filter "
+                               "<d:prop><d:getetag/></d:prop><C:filter><C:comp-filter "
                                "name=\"VCALENDAR\"><C:comp-filter name=\"VEVENT\">" +
                                    range(start, end) + "</C:comp-filter></C:comp-filter></C:filter>");
     if (answer.http.status != 207) return {std::to_string(answer.http.status)};
@@ -47,11 +47,11 @@ TEST(GroupwareAcceptanceProxy, No1_WellKnownNamesTheAddressOutside) {
 TEST_F(GroupwareAcceptance, No4_EachResourceHasOnePropstatOfEachStatus) {
   const auto answer =
       dav.send("PROPFIND", home, {{"Depth", "1"}},
-               "<D:propfind" + std::string(kSpaces) +
-                   "><D:prop><D:resourcetype/><D:displayname/><CS:getctag/><CS:pushkey/><IC:calendar-color/>"
-                   "<D:quota-used-bytes/><CS:xmpp-uri/></D:prop></D:propfind>");
+               "<d:propfind" + std::string(kSpaces) +
+                   "><d:prop><d:resourcetype/><d:displayname/><CS:getctag/><CS:pushkey/><IC:calendar-color/>"
+                   "<d:quota-used-bytes/><CS:xmpp-uri/></d:prop></d:propfind>");
   ASSERT_EQ(answer.status, 207);
-  const auto responses = count(answer.body, "<D:response>");
+  const auto responses = count(answer.body, "<d:response>");
   EXPECT_EQ(count(answer.body, "HTTP/1.1 200 OK"), responses);
   EXPECT_EQ(count(answer.body, "HTTP/1.1 404 Not Found"), responses);
 }
@@ -87,15 +87,15 @@ TEST_F(GroupwareAcceptance, No13_AMadeCalendarTellsWhatItWasMadeWith) {
       "END:STANDARD / END:VTIMEZONE");
   ASSERT_EQ(send("MKCALENDAR", home + "todo/", {},
                  "<C:mkcalendar" + std::string(kSpaces) +
-                     "><D:set><D:prop><D:displayname>To do</D:displayname>"
+                     "><d:set><d:prop><d:displayname>To do</d:displayname>"
                      "<C:supported-calendar-component-set><C:comp "
                      "name=\"VTODO\"/></C:supported-calendar-component-set>"
                      "<C:calendar-timezone>" +
-                     zone + "</C:calendar-timezone></D:prop></D:set></C:mkcalendar>"),
+                     zone + "</C:calendar-timezone></d:prop></d:set></C:mkcalendar>"),
             201)
       << last.body;
   const auto r = propfind(home + "todo/", "0",
-                          "<D:displayname/><C:supported-calendar-component-set/><C:calendar-timezone/"
+                          "<d:displayname/><C:supported-calendar-component-set/><C:calendar-timezone/"
                           "><C:calendar-timezone-id/>")
                      .responses.at(0);
   EXPECT_EQ(r.text("displayname"), "To do");
@@ -189,12 +189,12 @@ TEST_F(GroupwareAcceptance, No39_ACalendarOfTheSameNameIsAnother) {
   cal = home + "gone/";
   ASSERT_EQ(send("MKCALENDAR", cal), 201);
   ASSERT_EQ(put(cal + "a.ics", event("a")), 201);
-  const auto token = text(cal, "D:sync-token", "sync-token");
+  const auto token = text(cal, "d:sync-token", "sync-token");
   EXPECT_EQ(send("DELETE", cal), 204);
   EXPECT_EQ(send("MKCALENDAR", cal), 201);
   EXPECT_EQ(put(cal + "a.ics", event("a")), 201);
   EXPECT_EQ(sync(cal, token).http.status, 403);
-  EXPECT_EQ(condition(), "D:valid-sync-token");
+  EXPECT_EQ(condition(), "d:valid-sync-token");
 }
 
 TEST_F(GroupwareAcceptance, No40_AWholeCalendarIsOneFileWithAllOfIt) {
@@ -250,12 +250,12 @@ TEST_F(GroupwareAcceptance, No62_FiltersThatCannotBe) {
                              comp("VCALENDAR", comp("VEVENT", "<C:is-not-defined/>" + prop("SUMMARY", "")))};
   for (const auto& filter : bad) {
     const auto answer =
-        report(cal, "C:calendar-query", "<D:prop><D:getetag/></D:prop><C:filter>" + filter + "</C:filter>");
+        report(cal, "C:calendar-query", "<d:prop><d:getetag/></d:prop><C:filter>" + filter + "</C:filter>");
     EXPECT_EQ(answer.http.status, 403) << filter;
     EXPECT_EQ(condition(), "C:valid-filter") << filter;
   }
   report(cal, "C:calendar-query",
-         "<D:prop><D:getetag/></D:prop><C:filter>" +
+         "<d:prop><d:getetag/></d:prop><C:filter>" +
              comp("VCALENDAR",
                   comp("VEVENT", prop("SUMMARY", "<C:text-match collation=\"i;klingon\">x</C:text-match>"))) +
              "</C:filter>");
@@ -308,7 +308,7 @@ TEST_F(GroupwareAcceptance, No71_APollerMissesNothing) {
   }
   for (auto& writer : writers) writer.join();
   std::map<std::string, std::string> there;
-  for (const auto& each : propfind(cal, "1", "<D:getetag/>").responses)
+  for (const auto& each : propfind(cal, "1", "<d:getetag/>").responses)
     if (each.href != cal) there[each.href] = each.text("getetag");
   EXPECT_EQ(there.size(), static_cast<std::size_t>(kWriters * kEach));
   EXPECT_EQ(seen, there) << "after " << polls << " polls";
@@ -328,7 +328,7 @@ TEST_F(GroupwareAcceptance, No75_AnApplesCardInBothVersions) {
   EXPECT_EQ(get(book + "f13.vcf"), f13);
   const auto data = [&](const std::string& arguments) {
     return report(book, "A:addressbook-multiget",
-                  "<D:prop><A:address-data" + arguments + "/></D:prop><D:href>" + book + "f13.vcf</D:href>")
+                  "<d:prop><A:address-data" + arguments + "/></d:prop><d:href>" + book + "f13.vcf</d:href>")
         .responses.at(0)
         .text(carddav("address-data"));
   };
@@ -355,9 +355,9 @@ TEST_F(GroupwareAcceptance, No78_AnOldCardIsForTheImport) {
 
 TEST_F(GroupwareAcceptance, No84_PeopleAreFoundByThemselves) {
   const auto search = [&](const std::string& name) {
-    return report("/dav/principals/", "D:principal-property-search",
-                  "<D:property-search><D:prop><D:displayname/></D:prop><D:match match-type=\"equals\">" +
-                      name + "</D:match></D:property-search><D:prop><D:displayname/></D:prop>");
+    return report("/dav/principals/", "d:principal-property-search",
+                  "<d:property-search><d:prop><d:displayname/></d:prop><d:match match-type=\"equals\">" +
+                      name + "</d:match></d:property-search><d:prop><d:displayname/></d:prop>");
   };
   EXPECT_EQ(search(alice.name).responses.size(), 1u);
   const auto none = search("nobody-of-this-name");
@@ -370,7 +370,7 @@ TEST_F(GroupwareAcceptance, No86_WhoHasNoRightsLearnsNoNames) {
       put(cal + "secret-name.ics", event("secret-uid", "DTSTART:20260105T100000Z / SUMMARY:secret-title")),
       201);
   const std::string query = "<C:calendar-query" + std::string(kSpaces) +
-                            "><D:prop><C:calendar-data/></D:prop><C:filter><C:comp-filter "
+                            "><d:prop><C:calendar-data/></d:prop><C:filter><C:comp-filter "
                             "name=\"VCALENDAR\"/></C:filter></C:calendar-query>";
   const std::tuple<const char*, std::string, std::string> asks[] = {
       {"PROPFIND", cal, ""},
@@ -404,15 +404,15 @@ TEST_F(GroupwareAcceptance, No87_WhoReadsIsToldWhatIsMissing) {
                     {"Destination", "/dav/calendars/" + bob.name + "/personal/a.ics"}},
                    body),
               403);
-    EXPECT_EQ(condition(), "D:need-privileges") << method;
-    EXPECT_NE(last.body.find("<D:href>" + shared + "</D:href>"), std::string::npos) << last.body;
-    EXPECT_NE(last.body.find("<D:privilege><" + privilege + "/></D:privilege>"), std::string::npos)
+    EXPECT_EQ(condition(), "d:need-privileges") << method;
+    EXPECT_NE(last.body.find("<d:href>" + shared + "</d:href>"), std::string::npos) << last.body;
+    EXPECT_NE(last.body.find("<d:privilege><" + privilege + "/></d:privilege>"), std::string::npos)
         << last.body;
   };
-  refused("PUT", shared + "a.ics", "D:write-content", event("a"));
-  refused("PUT", shared + "b.ics", "D:bind", event("b"));
-  refused("DELETE", shared + "a.ics", "D:unbind");
-  refused("MOVE", shared + "a.ics", "D:unbind");
+  refused("PUT", shared + "a.ics", "d:write-content", event("a"));
+  refused("PUT", shared + "b.ics", "d:bind", event("b"));
+  refused("DELETE", shared + "a.ics", "d:unbind");
+  refused("MOVE", shared + "a.ics", "d:unbind");
   EXPECT_EQ(get(cal + "a.ics"), event("a"));
 }
 
@@ -421,7 +421,7 @@ TEST_F(GroupwareAcceptance, No107_HostileXmlIsTurnedAway) {
   for (char c = 'b'; c <= 'j'; ++c)
     bomb += std::string("<!ENTITY ") + c + " \"&" + static_cast<char>(c - 1) + ";&" +
             static_cast<char>(c - 1) + ";\">";
-  bomb += "]><D:propfind xmlns:D=\"DAV:\"><D:prop>&j;</D:prop></D:propfind>";
+  bomb += "]><d:propfind xmlns:d=\"DAV:\"><d:prop>&j;</d:prop></d:propfind>";
   std::string deep;
   for (int i = 0; i < 10'000; ++i) deep += "<a>";
   const std::pair<const char*, std::string> cases[] = {
@@ -444,13 +444,13 @@ TEST_F(GroupwareAcceptance, QuotasAreToldOfOnesOwn) {
   server.sql("update drives set quota_bytes = used_bytes + 1000000 where kind = 1 and owner_id = " +
              std::to_string(alice.id.value));
   put(cal + "a.ics", event("a"));
-  const auto r = propfind(cal, "0", "<D:quota-used-bytes/><D:quota-available-bytes/>").responses.at(0);
+  const auto r = propfind(cal, "0", "<d:quota-used-bytes/><d:quota-available-bytes/>").responses.at(0);
   EXPECT_EQ(r.text("quota-used-bytes"), std::to_string(event("a").size()));
   EXPECT_EQ(r.text("quota-available-bytes"), std::to_string(1'000'000 - event("a").size()));
   const auto shared = share(cal, 1);
   const auto seen = dav_answer(
       bobs.send("PROPFIND", shared, {{"Depth", "0"}},
-                "<D:propfind xmlns:D=\"DAV:\"><D:prop><D:quota-used-bytes/></D:prop></D:propfind>"));
+                "<d:propfind xmlns:d=\"DAV:\"><d:prop><d:quota-used-bytes/></d:prop></d:propfind>"));
   EXPECT_EQ(seen.responses.at(0).status_of("quota-used-bytes"), 404);
 }
 

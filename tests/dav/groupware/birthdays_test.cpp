@@ -13,7 +13,7 @@ struct GroupwareBirthdays : Groupware {
   }
   DavAnswer all(const std::string& inside = "") {
     return report(birthdays, "C:calendar-query",
-                  "<D:prop><D:getetag/><C:calendar-data/></D:prop><C:filter><C:comp-filter "
+                  "<d:prop><d:getetag/><C:calendar-data/></d:prop><C:filter><C:comp-filter "
                   "name=\"VCALENDAR\"><C:comp-filter name=\"VEVENT\">" +
                       inside + "</C:comp-filter></C:comp-filter></C:filter>");
   }
@@ -51,9 +51,9 @@ TEST_F(GroupwareBirthdays, Acceptance100ADayWithoutAYearComesEveryYear) {
   const auto name = all().responses.at(0).href;
   put(book + "eva.vcf", born("eva", "NOTE:new / BDAY;X-APPLE-OMIT-YEAR=1604:1604-06-20"));
   EXPECT_EQ(all().responses.at(0).text("getetag"), tag);
-  const auto token = text(birthdays, "D:sync-token", "sync-token");
+  const auto token = text(birthdays, "d:sync-token", "sync-token");
   put(book + "eva.vcf", born("eva", "NOTE:newer / BDAY;X-APPLE-OMIT-YEAR=1604:1604-06-20"));
-  EXPECT_EQ(text(birthdays, "D:sync-token", "sync-token"), token) << "nothing to tell";
+  EXPECT_EQ(text(birthdays, "d:sync-token", "sync-token"), token) << "nothing to tell";
   server.sql(
       "delete from collection_objects where collection_id = (select collection_id from birthday_calendars "
       "where user_id = " +
@@ -76,9 +76,9 @@ TEST_F(GroupwareBirthdays, WhatTheCardSaysIsToldAtOnce) {
   // Moving a card, deleting it, deleting its book.
   ASSERT_EQ(
       send("MKCOL", books + "more/", {},
-           "<D:mkcol" + std::string(kSpaces) +
-               "><D:set><D:prop><D:resourcetype><D:collection/><A:addressbook/></D:resourcetype></D:prop>"
-               "</D:set></D:mkcol>"),
+           "<d:mkcol" + std::string(kSpaces) +
+               "><d:set><d:prop><d:resourcetype><d:collection/><A:addressbook/></d:resourcetype></d:prop>"
+               "</d:set></d:mkcol>"),
       201);
   ASSERT_EQ(send("MOVE", book + "eva.vcf", {{"Destination", books + "more/eva.vcf"}}), 201);
   EXPECT_NE(only().find("19900305"), std::string::npos);
@@ -122,7 +122,7 @@ TEST_F(GroupwareBirthdays, NobodyWritesThereAndWhoDoesNotWantItHasNone) {
   put(book + "eva.vcf", born("eva", "BDAY:1990-03-04"));
   const auto name = all().responses.at(0).href;
   EXPECT_EQ(put(birthdays + "x.ics", event("x")), 403);
-  EXPECT_EQ(condition(), "D:need-privileges");
+  EXPECT_EQ(condition(), "d:need-privileges");
   EXPECT_EQ(put(name, event("x")), 403);
   EXPECT_EQ(send("DELETE", name), 403);
   EXPECT_EQ(send("MOVE", name, {{"Destination", cal + "x.ics"}}), 403);
@@ -134,10 +134,10 @@ TEST_F(GroupwareBirthdays, NobodyWritesThereAndWhoDoesNotWantItHasNone) {
                 .responses.at(0)
                 .status_of(apple("calendar-color")),
             200);
-  EXPECT_EQ(text(birthdays, "D:displayname", "displayname"), "Birthdays");
-  const auto privileges = propfind(birthdays, "0", "<D:current-user-privilege-set/>");
-  EXPECT_EQ(privileges.http.body.find("<D:write-content/>"), std::string::npos);
-  EXPECT_NE(privileges.http.body.find("<D:write-properties/>"), std::string::npos);
+  EXPECT_EQ(text(birthdays, "d:displayname", "displayname"), "Birthdays");
+  const auto privileges = propfind(birthdays, "0", "<d:current-user-privilege-set/>");
+  EXPECT_EQ(privileges.http.body.find("<d:write-content/>"), std::string::npos);
+  EXPECT_NE(privileges.http.body.find("<d:write-properties/>"), std::string::npos);
 
   const auto shared = share(birthdays, 2);
   EXPECT_EQ(send(bobs, "PUT", shared + "x.ics", {{"Content-Type", "text/calendar"}}, event("x")), 403)
@@ -148,7 +148,7 @@ TEST_F(GroupwareBirthdays, NobodyWritesThereAndWhoDoesNotWantItHasNone) {
   EXPECT_EQ(send("PROPFIND", birthdays, {{"Depth", "0"}}), 404);
   put(book + "jo.vcf", born("jo", "BDAY:1991-03-04"));
   EXPECT_EQ(send("PROPFIND", birthdays, {{"Depth", "0"}}), 404) << "it does not come back by itself";
-  EXPECT_EQ(propfind(home, "1", "<D:displayname/>").find(birthdays), nullptr);
+  EXPECT_EQ(propfind(home, "1", "<d:displayname/>").find(birthdays), nullptr);
   EXPECT_EQ(json_of(dav.get("/api/birthday-calendar"))["enabled"], false);
   EXPECT_EQ(dav.json("PUT", "/api/birthday-calendar", R"({"enabled":true})").status, 200);
   EXPECT_EQ(all().responses.size(), 2u);

@@ -18,12 +18,12 @@ struct GroupwareCards : Groupware {
   std::string data(const std::string& name, const std::string& attributes = "",
                    const std::string& inside = "") {
     const auto answer = report(book, "A:addressbook-multiget",
-                               "<D:prop><A:address-data" + attributes + ">" + inside +
-                                   "</A:address-data></D:prop><D:href>" + book + name + "</D:href>");
+                               "<d:prop><A:address-data" + attributes + ">" + inside +
+                                   "</A:address-data></d:prop><d:href>" + book + name + "</d:href>");
     return answer.responses.empty() ? last.body : answer.responses[0].text(carddav("address-data"));
   }
   std::vector<std::string> found(const std::string& filter, const std::string& more = "") {
-    const auto answer = report(book, "A:addressbook-query", "<D:prop><D:getetag/></D:prop>" + filter + more);
+    const auto answer = report(book, "A:addressbook-query", "<d:prop><d:getetag/></d:prop>" + filter + more);
     std::vector<std::string> out;
     for (const auto& href : answer.hrefs()) out.push_back(href.substr(href.rfind('/') + 1));
     if (answer.http.status != 207) out.push_back(std::to_string(answer.http.status) + condition());
@@ -72,7 +72,7 @@ TEST_F(GroupwareCards, WhatIsStoredAs4IsToldAs3UnlessAskedFor) {
   EXPECT_EQ(get(book + "f14.vcf"), kFour);
   const auto some = data("f14.vcf", "", "<A:prop name=\"TEL\"/>");
   EXPECT_TRUE(has(some, "TEL") && has(some, "UID") && !has(some, "PHOTO")) << some;
-  report(book, "A:addressbook-multiget", "<D:prop><A:address-data version=\"5.0\"/></D:prop>");
+  report(book, "A:addressbook-multiget", "<d:prop><A:address-data version=\"5.0\"/></d:prop>");
   EXPECT_EQ(last.status, 403);
   EXPECT_EQ(condition(), "A:supported-address-data");
 }
@@ -144,7 +144,7 @@ TEST_F(GroupwareCards, ALimitCutsTheAnswer) {
   put(book + "b.vcf", card("b"));
   const auto answer =
       report(book, "A:addressbook-query",
-             "<D:prop><D:getetag/></D:prop><A:filter/><A:limit><A:nresults>1</A:nresults></A:limit>");
+             "<d:prop><d:getetag/></d:prop><A:filter/><A:limit><A:nresults>1</A:nresults></A:limit>");
   EXPECT_EQ(answer.hrefs(), (Names{book + "a.vcf", book}));
   EXPECT_EQ(answer.at(book).status, 507);
 }
@@ -152,12 +152,12 @@ TEST_F(GroupwareCards, ALimitCutsTheAnswer) {
 TEST_F(GroupwareCards, SyncGivesTheDataAlong) {
   put(book + "a.vcf", card("a"));
   const auto answer =
-      report(book, "D:sync-collection",
-             "<D:sync-token/><D:sync-level>1</D:sync-level><D:prop><D:getetag/><A:address-data/>"
-             "</D:prop>",
+      report(book, "d:sync-collection",
+             "<d:sync-token/><d:sync-level>1</d:sync-level><d:prop><d:getetag/><A:address-data/>"
+             "</d:prop>",
              {{"Depth", "1"}});
   EXPECT_TRUE(has(answer.at(book + "a.vcf").text(carddav("address-data")), "UID:a"));
-  EXPECT_EQ(propfind(book + "a.vcf", "0", "<D:getcontenttype/>").responses.at(0).text("getcontenttype"),
+  EXPECT_EQ(propfind(book + "a.vcf", "0", "<d:getcontenttype/>").responses.at(0).text("getcontenttype"),
             "text/vcard; charset=utf-8");
   put(book + "b.vcf", card("b"));
   const auto whole = dav.get(book);

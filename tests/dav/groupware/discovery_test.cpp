@@ -26,7 +26,7 @@ TEST_F(GroupwareDiscovery, EveryRootTellsThePrincipal) {
     const auto refused = nobody.send("PROPFIND", root, {{"Depth", "0"}});
     EXPECT_EQ(refused.status, 401) << root;
     EXPECT_EQ(refused.header("www-authenticate"), "Basic realm=\"Welkin\", charset=\"UTF-8\"");
-    const auto answer = propfind(root, "0", "<D:current-user-principal/>");
+    const auto answer = propfind(root, "0", "<d:current-user-principal/>");
     ASSERT_EQ(answer.http.status, 207) << root << answer.http.body;
     EXPECT_FALSE(answer.http.has("dav")) << "only on OPTIONS";
     const auto& found = answer.responses.at(0).properties.at("current-user-principal").element.children.at(0);
@@ -38,8 +38,8 @@ TEST_F(GroupwareDiscovery, EveryRootTellsThePrincipal) {
 TEST_F(GroupwareDiscovery, ThePrincipalTellsTheHomes) {
   const auto answer =
       propfind("/caldav/principals/users/" + alice.name + "/", "0",
-               "<D:displayname/><D:resourcetype/><C:calendar-home-set/><A:addressbook-home-set/>"
-               "<D:principal-URL/><C:schedule-inbox-URL/><C:calendar-user-address-set/>"
+               "<d:displayname/><d:resourcetype/><C:calendar-home-set/><A:addressbook-home-set/>"
+               "<d:principal-URL/><C:schedule-inbox-URL/><C:calendar-user-address-set/>"
                "<CS:dropbox-home-URL/>");
   const auto& r = answer.responses.at(0);
   EXPECT_EQ(r.properties.at(caldav("calendar-home-set")).element.children.at(0).text,
@@ -71,13 +71,13 @@ TEST_F(GroupwareDiscovery, OptionsTellsWhatIsOfferedAndNoMore) {
 }
 
 TEST_F(GroupwareDiscovery, ListsGoDownFromTheRoot) {
-  EXPECT_EQ(propfind("/dav/", "1", "<D:resourcetype/>").hrefs(),
+  EXPECT_EQ(propfind("/dav/", "1", "<d:resourcetype/>").hrefs(),
             (std::vector<std::string>{"/dav/", "/dav/principals/", "/dav/calendars/", "/dav/addressbooks/"}));
-  EXPECT_EQ(propfind("/dav/calendars/", "1", "<D:resourcetype/>").hrefs(),
+  EXPECT_EQ(propfind("/dav/calendars/", "1", "<d:resourcetype/>").hrefs(),
             (std::vector<std::string>{"/dav/calendars/", home}));
-  EXPECT_EQ(propfind("/dav/principals/users/", "1", "<D:resourcetype/>").hrefs().at(1),
+  EXPECT_EQ(propfind("/dav/principals/users/", "1", "<d:resourcetype/>").hrefs().at(1),
             "/dav/principals/users/" + alice.name + "/");
-  const auto calendars = propfind(home, "1", "<D:resourcetype/><D:displayname/>");
+  const auto calendars = propfind(home, "1", "<d:resourcetype/><d:displayname/>");
   EXPECT_EQ(calendars.hrefs(),
             (std::vector<std::string>{home, cal, tasks, home + "inbox/", home + "outbox/"}));
   EXPECT_EQ(calendars.at(cal).text("displayname"), "Personal");
@@ -85,7 +85,7 @@ TEST_F(GroupwareDiscovery, ListsGoDownFromTheRoot) {
                 .properties.at("resourcetype")
                 .element.child("urn:ietf:params:xml:ns:caldav", "calendar"),
             nullptr);
-  const auto cards = propfind(books, "1", "<D:resourcetype/>");
+  const auto cards = propfind(books, "1", "<d:resourcetype/>");
   EXPECT_EQ(cards.hrefs(), (std::vector<std::string>{books, book}));
   EXPECT_NE(cards.at(book)
                 .properties.at("resourcetype")
@@ -96,32 +96,32 @@ TEST_F(GroupwareDiscovery, ListsGoDownFromTheRoot) {
 TEST_F(GroupwareDiscovery, ReportsAboutPeople) {
   const auto mine = "/dav/principals/users/" + alice.name + "/";
   const auto search = [&](const std::string& value, const std::string& type) {
-    return report("/dav/principals/", "D:principal-property-search",
-                  "<D:property-search><D:prop><D:displayname/></D:prop><D:match match-type=\"" + type +
-                      "\">" + value + "</D:match></D:property-search><D:prop><D:displayname/></D:prop>")
+    return report("/dav/principals/", "d:principal-property-search",
+                  "<d:property-search><d:prop><d:displayname/></d:prop><d:match match-type=\"" + type +
+                      "\">" + value + "</d:match></d:property-search><d:prop><d:displayname/></d:prop>")
         .hrefs();
   };
   using Hrefs = std::vector<std::string>;
   EXPECT_EQ(search(alice.name, "equals"), Hrefs{mine});
   EXPECT_EQ(search("ALICE", "starts-with"), Hrefs{mine});
   EXPECT_EQ(search(bob.name, "equals"), Hrefs{}) << "nobody can be found out about";
-  last = dav.send("REPORT", "/dav/principals/", {}, "<D:principal-search-property-set xmlns:D=\"DAV:\"/>");
+  last = dav.send("REPORT", "/dav/principals/", {}, "<d:principal-search-property-set xmlns:d=\"DAV:\"/>");
   EXPECT_EQ(last.status, 200);
-  EXPECT_NE(last.body.find("<D:displayname/>"), std::string::npos);
-  EXPECT_EQ(report("/dav/principals/", "D:principal-match", "<D:self/>").hrefs(), Hrefs{mine});
+  EXPECT_NE(last.body.find("<d:displayname/>"), std::string::npos);
+  EXPECT_EQ(report("/dav/principals/", "d:principal-match", "<d:self/>").hrefs(), Hrefs{mine});
   EXPECT_EQ(
-      report(home, "D:principal-match", "<D:principal-property><D:owner/></D:principal-property>").hrefs(),
+      report(home, "d:principal-match", "<d:principal-property><d:owner/></d:principal-property>").hrefs(),
       (Hrefs{cal, tasks}));
 }
 
 TEST_F(GroupwareDiscovery, HrefsAreExpanded) {
   const auto answer =
-      report("/dav/principals/users/" + alice.name + "/", "D:expand-property",
-             "<D:property name=\"calendar-proxy-read-for\" namespace=\"http://calendarserver.org/ns/\">"
-             "<D:property name=\"displayname\"/></D:property>"
-             "<D:property name=\"calendar-home-set\" namespace=\"urn:ietf:params:xml:ns:caldav\">"
-             "<D:property name=\"resourcetype\"/><D:property name=\"nothing\"/></D:property>"
-             "<D:property name=\"displayname\"/><D:property name=\"none\"/>");
+      report("/dav/principals/users/" + alice.name + "/", "d:expand-property",
+             "<d:property name=\"calendar-proxy-read-for\" namespace=\"http://calendarserver.org/ns/\">"
+             "<d:property name=\"displayname\"/></d:property>"
+             "<d:property name=\"calendar-home-set\" namespace=\"urn:ietf:params:xml:ns:caldav\">"
+             "<d:property name=\"resourcetype\"/><d:property name=\"nothing\"/></d:property>"
+             "<d:property name=\"displayname\"/><d:property name=\"none\"/>");
   ASSERT_EQ(answer.http.status, 207) << answer.http.body;
   const auto& r = answer.responses.at(0);
   EXPECT_EQ(r.status_of(cs("calendar-proxy-read-for")), 200);
@@ -132,7 +132,7 @@ TEST_F(GroupwareDiscovery, HrefsAreExpanded) {
   const auto& inner = nested.children[0];
   EXPECT_TRUE(inner.is("DAV:", "response"));
   EXPECT_EQ(inner.children.at(0).text, home);
-  EXPECT_NE(answer.http.body.find("<D:collection/>"), std::string::npos);
+  EXPECT_NE(answer.http.body.find("<d:collection/>"), std::string::npos);
 }
 
 TEST_F(GroupwareDiscovery, AppPasswordsReachTheirHalfOnly) {
@@ -159,9 +159,9 @@ TEST_F(GroupwareDiscovery, AppPasswordsReachTheirHalfOnly) {
   EXPECT_EQ(calendars.send("PROPFIND", "/webdav/", zero).status, 401);
   const auto seen =
       dav_answer(contacts.send("PROPFIND", "/dav/principals/users/" + alice.name + "/", zero,
-                               "<D:propfind" + std::string(kSpaces) +
-                                   "><D:prop><C:calendar-home-set/><A:addressbook-home-set/></D:prop>"
-                                   "</D:propfind>"));
+                               "<d:propfind" + std::string(kSpaces) +
+                                   "><d:prop><C:calendar-home-set/><A:addressbook-home-set/></d:prop>"
+                                   "</d:propfind>"));
   EXPECT_EQ(seen.responses.at(0).status_of(caldav("calendar-home-set")), 404);
   EXPECT_EQ(seen.responses.at(0).status_of(carddav("addressbook-home-set")), 200);
 }

@@ -32,7 +32,7 @@ TEST_F(GroupwareFeeds, Acceptance97WhoKnowsTheAddressReads) {
                            "BEGIN:VALARM / ACTION:DISPLAY / DESCRIPTION:x / TRIGGER:-PT5M / END:VALARM"));
   put(cal + "private.ics", event("private", when + "SUMMARY:secret / CLASS:PRIVATE"));
   put(cal + "half.ics", event("half", when + "SUMMARY:secret / CLASS:CONFIDENTIAL"));
-  set(cal, "<D:displayname>Band, and friends</D:displayname><IC:calendar-color>#FF0000</IC:calendar-color>");
+  set(cal, "<d:displayname>Band, and friends</d:displayname><IC:calendar-color>#FF0000</IC:calendar-color>");
   const auto path = publish(cal);
   const auto got = nobody.get(path);
   ASSERT_EQ(got.status, 200) << got.body;

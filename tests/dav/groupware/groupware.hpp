@@ -12,7 +12,7 @@ inline std::string cs(const std::string& name) { return "{http://calendarserver.
 inline std::string apple(const std::string& name) { return "{http://apple.com/ns/ical/}" + name; }
 
 inline constexpr const char* kSpaces =
-    " xmlns:D=\"DAV:\" xmlns:C=\"urn:ietf:params:xml:ns:caldav\" xmlns:A=\"urn:ietf:params:xml:ns:carddav\""
+    " xmlns:d=\"DAV:\" xmlns:C=\"urn:ietf:params:xml:ns:caldav\" xmlns:A=\"urn:ietf:params:xml:ns:carddav\""
     " xmlns:CS=\"http://calendarserver.org/ns/\" xmlns:IC=\"http://apple.com/ns/ical/\"";
 
 /// "SUMMARY:x / UID:y" as content lines.
@@ -80,8 +80,8 @@ struct Groupware : ::testing::Test {
   }
   /// The precondition of the last answer: "C:no-uid-conflict" and the like.
   std::string condition() const {
-    const auto from = last.body.find('<', last.body.find("<D:error") + 1);
-    if (last.body.find("<D:error") == std::string::npos) return "(none)";
+    const auto from = last.body.find('<', last.body.find("<d:error") + 1);
+    if (last.body.find("<d:error") == std::string::npos) return "(none)";
     return last.body.substr(from + 1, last.body.find_first_of("/>", from) - from - 1);
   }
   DavAnswer propfind(const std::string& path, const std::string& depth, const std::string& props = "",
@@ -89,7 +89,7 @@ struct Groupware : ::testing::Test {
     if (!depth.empty()) headers.emplace_back("Depth", depth);
     const auto body =
         props.empty() ? ""
-                      : "<D:propfind" + std::string(kSpaces) + "><D:prop>" + props + "</D:prop></D:propfind>";
+                      : "<d:propfind" + std::string(kSpaces) + "><d:prop>" + props + "</d:prop></d:propfind>";
     return dav_answer(dav.send("PROPFIND", path, std::move(headers), body));
   }
   std::string text(const std::string& path, const std::string& prop, const std::string& clark_name) {
@@ -97,14 +97,14 @@ struct Groupware : ::testing::Test {
     return answer.responses.empty() ? "(none)" : answer.responses[0].text(clark_name);
   }
   std::string ctag(const std::string& path) { return text(path, "CS:getctag", cs("getctag")); }
-  std::string etag(const std::string& path) { return text(path, "D:getetag", "getetag"); }
+  std::string etag(const std::string& path) { return text(path, "d:getetag", "getetag"); }
   DavAnswer proppatch(ApiClient& as, const std::string& path, const std::string& inside) {
     return dav_answer(
         as.send("PROPPATCH", path, {},
-                "<D:propertyupdate" + std::string(kSpaces) + ">" + inside + "</D:propertyupdate>"));
+                "<d:propertyupdate" + std::string(kSpaces) + ">" + inside + "</d:propertyupdate>"));
   }
   DavAnswer set(const std::string& path, const std::string& props) {
-    return proppatch(dav, path, "<D:set><D:prop>" + props + "</D:prop></D:set>");
+    return proppatch(dav, path, "<d:set><d:prop>" + props + "</d:prop></d:set>");
   }
   DavAnswer report(const std::string& path, const std::string& name, const std::string& inside,
                    HeaderList headers = {}) {
@@ -113,9 +113,9 @@ struct Groupware : ::testing::Test {
     return dav_answer(last);
   }
   DavAnswer sync(const std::string& path, const std::string& token, const std::string& more = "") {
-    return report(path, "D:sync-collection",
-                  "<D:sync-token>" + token + "</D:sync-token><D:sync-level>1</D:sync-level>" + more +
-                      "<D:prop><D:getetag/></D:prop>");
+    return report(path, "d:sync-collection",
+                  "<d:sync-token>" + token + "</d:sync-token><d:sync-level>1</d:sync-level>" + more +
+                      "<d:prop><d:getetag/></d:prop>");
   }
   /// Shares one of alice's collections. @return its address in bob's home
   std::string share(const std::string& path, int access) {

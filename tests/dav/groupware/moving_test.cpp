@@ -8,8 +8,8 @@ struct GroupwareMoving : Groupware {
   GroupwareMoving() {
     send("MKCALENDAR", second, {},
          "<C:mkcalendar" + std::string(kSpaces) +
-             "><D:set><D:prop><C:supported-calendar-component-set><C:comp name=\"VEVENT\"/>"
-             "</C:supported-calendar-component-set></D:prop></D:set></C:mkcalendar>");
+             "><d:set><d:prop><C:supported-calendar-component-set><C:comp name=\"VEVENT\"/>"
+             "</C:supported-calendar-component-set></d:prop></d:set></C:mkcalendar>");
     put(cal + "a.ics", event("a"));
   }
   int transfer(const std::string& method, const std::string& from, const std::string& to,
@@ -21,7 +21,7 @@ struct GroupwareMoving : Groupware {
 
 TEST_F(GroupwareMoving, ARenameIsToldAsOneGoneAndOneNew) {
   const auto before = etag(cal + "a.ics");
-  const auto token = text(cal, "D:sync-token", "sync-token");
+  const auto token = text(cal, "d:sync-token", "sync-token");
   EXPECT_EQ(
       transfer("MOVE", cal + "a.ics", "http://127.0.0.1:" + std::to_string(server.port()) + cal + "b.ics"),
       201);
@@ -33,7 +33,7 @@ TEST_F(GroupwareMoving, ARenameIsToldAsOneGoneAndOneNew) {
 }
 
 TEST_F(GroupwareMoving, AMoveChangesBothCollections) {
-  const auto from = text(cal, "D:sync-token", "sync-token"), to = text(second, "D:sync-token", "sync-token");
+  const auto from = text(cal, "d:sync-token", "sync-token"), to = text(second, "d:sync-token", "sync-token");
   EXPECT_EQ(transfer("MOVE", cal + "a.ics", second + "a.ics", {{"If-Match", "\"x\""}}), 412);
   EXPECT_EQ(transfer("MOVE", cal + "a.ics", second + "a.ics", {{"If-Match", etag(cal + "a.ics")}}), 201);
   EXPECT_EQ(sync(cal, from).at(cal + "a.ics").status, 404);

@@ -7,18 +7,18 @@ using GroupwareProperties = Groupware;
 
 // What the calendar of a phone asks of every collection in one go.
 constexpr const char* kBlock =
-    "<D:add-member/><CS:allowed-sharing-modes/><IC:autoprovisioned/><M:bulk-requests "
+    "<d:add-member/><CS:allowed-sharing-modes/><IC:autoprovisioned/><M:bulk-requests "
     "xmlns:M=\"http://me.com/_namespace/\"/><C:calendar-alarm/><IC:calendar-color/><C:calendar-description/>"
-    "<C:calendar-free-busy-set/><IC:calendar-order/><C:calendar-timezone/><D:current-user-privilege-set/>"
-    "<C:default-alarm-vevent-date/><C:default-alarm-vevent-datetime/><D:displayname/><CS:getctag/><CS:invite/"
+    "<C:calendar-free-busy-set/><IC:calendar-order/><C:calendar-timezone/><d:current-user-privilege-set/>"
+    "<C:default-alarm-vevent-date/><C:default-alarm-vevent-datetime/><d:displayname/><CS:getctag/><CS:invite/"
     ">"
-    "<IC:language-code/><IC:location-code/><D:owner/><CS:pre-publish-url/><CS:publish-url/"
+    "<IC:language-code/><IC:location-code/><d:owner/><CS:pre-publish-url/><CS:publish-url/"
     "><CS:push-transports/>"
-    "<CS:pushkey/><D:quota-available-bytes/><D:quota-used-bytes/><IC:refreshrate/><D:resource-id/"
-    "><D:resourcetype/>"
+    "<CS:pushkey/><d:quota-available-bytes/><d:quota-used-bytes/><IC:refreshrate/><d:resource-id/"
+    "><d:resourcetype/>"
     "<C:schedule-calendar-transp/><C:schedule-default-calendar-URL/><CS:source/><CS:subscribed-strip-alarms/>"
     "<CS:subscribed-strip-attachments/><CS:subscribed-strip-todos/><C:supported-calendar-component-set/>"
-    "<C:supported-calendar-component-sets/><D:supported-report-set/><D:sync-token/>";
+    "<C:supported-calendar-component-sets/><d:supported-report-set/><d:sync-token/>";
 
 TEST_F(GroupwareProperties, TheLongBlockIsAnsweredForEveryResource) {
   const auto answer = propfind(home, "1", kBlock);
@@ -68,10 +68,10 @@ TEST_F(GroupwareProperties, BodiesOfEveryForm) {
   EXPECT_EQ(send("PROPFIND", cal, {{"Depth", "0"}},
                  "<!DOCTYPE x [<!ENTITY a \"b\">]><propfind xmlns=\"DAV:\"><allprop/></propfind>"),
             403);
-  EXPECT_EQ(condition(), "D:no-external-entities");
+  EXPECT_EQ(condition(), "d:no-external-entities");
   for (const auto& path : {std::string("/dav/"), home, cal}) {
     EXPECT_EQ(send("PROPFIND", path, {{"Depth", "infinity"}}), 403) << path;
-    EXPECT_EQ(condition(), "D:propfind-finite-depth");
+    EXPECT_EQ(condition(), "d:propfind-finite-depth");
   }
 }
 
@@ -87,19 +87,19 @@ TEST_F(GroupwareProperties, ColoursKeepTheirAttributes) {
 
 TEST_F(GroupwareProperties, AProppatchIsAllOrNothing) {
   const auto before = ctag(cal);
-  const auto answer = set(cal, "<D:displayname>x</D:displayname><D:getetag>y</D:getetag>");
+  const auto answer = set(cal, "<d:displayname>x</d:displayname><d:getetag>y</d:getetag>");
   const auto& r = answer.responses.at(0);
   EXPECT_EQ(r.status_of("getetag"), 403);
   EXPECT_EQ(r.status_of("displayname"), 424);
-  EXPECT_NE(answer.http.body.find("<D:cannot-modify-protected-property/>"), std::string::npos);
-  EXPECT_EQ(text(cal, "D:displayname", "displayname"), "Personal");
+  EXPECT_NE(answer.http.body.find("<d:cannot-modify-protected-property/>"), std::string::npos);
+  EXPECT_EQ(text(cal, "d:displayname", "displayname"), "Personal");
   EXPECT_EQ(ctag(cal), before);
-  EXPECT_EQ(set(cal, "<D:displayname>x</D:displayname>").responses.at(0).status_of("displayname"), 200);
-  EXPECT_EQ(text(cal, "D:displayname", "displayname"), "x");
+  EXPECT_EQ(set(cal, "<d:displayname>x</d:displayname>").responses.at(0).status_of("displayname"), 200);
+  EXPECT_EQ(text(cal, "d:displayname", "displayname"), "x");
   EXPECT_NE(ctag(cal), before);
-  const auto removed = proppatch(dav, cal, "<D:remove><D:prop><D:displayname/></D:prop></D:remove>");
+  const auto removed = proppatch(dav, cal, "<d:remove><d:prop><d:displayname/></d:prop></d:remove>");
   EXPECT_EQ(removed.responses.at(0).status_of("displayname"), 200);
-  EXPECT_EQ(text(cal, "D:displayname", "displayname"), "Personal");
+  EXPECT_EQ(text(cal, "d:displayname", "displayname"), "Personal");
   EXPECT_EQ(set(cal, "<C:supported-calendar-component-set/>")
                 .responses.at(0)
                 .status_of(caldav("supported-calendar-component-set")),
@@ -134,8 +134,8 @@ TEST_F(GroupwareProperties, MembersTellWhatTheyAre) {
   put(cal + "a.ics", event("a"));
   put(tasks + "t.ics", todo("t"));
   const auto answer = propfind(cal, "1",
-                               "<D:getcontenttype/><D:getetag/><D:getcontentlength/><D:resourcetype/>"
-                               "<D:getlastmodified/><D:owner/><D:displayname/>");
+                               "<d:getcontenttype/><d:getetag/><d:getcontentlength/><d:resourcetype/>"
+                               "<d:getlastmodified/><d:owner/><d:displayname/>");
   const auto& a = answer.at(cal + "a.ics");
   EXPECT_EQ(a.text("getcontenttype"), "text/calendar; charset=utf-8; component=VEVENT");
   EXPECT_EQ(a.text("getetag"), dav.get(cal + "a.ics").header("etag"));
@@ -143,7 +143,7 @@ TEST_F(GroupwareProperties, MembersTellWhatTheyAre) {
   EXPECT_EQ(a.text("getlastmodified"), dav.get(cal + "a.ics").header("last-modified"));
   EXPECT_EQ(a.status_of("resourcetype"), 200);
   EXPECT_EQ(a.status_of("displayname"), 404);
-  EXPECT_EQ(propfind(tasks + "t.ics", "0", "<D:getcontenttype/>").responses.at(0).text("getcontenttype"),
+  EXPECT_EQ(propfind(tasks + "t.ics", "0", "<d:getcontenttype/>").responses.at(0).text("getcontenttype"),
             "text/calendar; charset=utf-8; component=VTODO");
 }
 

@@ -41,7 +41,7 @@ TEST_F(GroupwarePut, ConditionsAreObeyed) {
   EXPECT_EQ(put(cal + "F1.ics", kPlain, {{"If-Match", next.substr(1, next.size() - 2)}}), 204)
       << "without quotes";
   EXPECT_EQ(put(cal + "F1.ics", kPlain, {{"If", "([" + etag + "])"}}), 204);
-  const auto token = text(cal, "D:sync-token", "sync-token");
+  const auto token = text(cal, "d:sync-token", "sync-token");
   EXPECT_EQ(put(cal + "b.ics", event("b"), {{"If", "<" + cal + "> (<" + token + ">)"}}), 201);
   EXPECT_EQ(put(cal + "c.ics", event("c"), {{"If", "<" + cal + "> (<" + token + ">)"}}), 412);
   EXPECT_EQ(send("DELETE", cal + "F1.ics", {{"If-Match", "\"no\""}}), 412);
@@ -53,7 +53,7 @@ TEST_F(GroupwarePut, AUidHasOneHolder) {
   put(cal + "F1.ics", kPlain);
   EXPECT_EQ(put(cal + "other.ics", kPlain), 403);
   EXPECT_EQ(condition(), "C:no-uid-conflict");
-  EXPECT_NE(last.body.find("<D:href>" + cal + "F1.ics</D:href>"), std::string::npos) << last.body;
+  EXPECT_NE(last.body.find("<d:href>" + cal + "F1.ics</d:href>"), std::string::npos) << last.body;
   EXPECT_EQ(put(cal + "F1.ics", event("another")), 403);
   EXPECT_EQ(condition(), "C:no-uid-conflict");
   EXPECT_EQ(get(cal + "F1.ics"), kPlain);
@@ -92,7 +92,7 @@ TEST_F(GroupwarePut, ShapesThatAreNoObjectAreRefused) {
   }
   EXPECT_EQ(put(cal + "x.ics", event("x"), {{"Content-Type", "text/vcard"}}), 403);
   EXPECT_EQ(condition(), "C:supported-calendar-data");
-  EXPECT_EQ(propfind(cal, "1", "<D:getetag/>").responses.size(), 1u) << "nothing was stored";
+  EXPECT_EQ(propfind(cal, "1", "<d:getetag/>").responses.size(), 1u) << "nothing was stored";
 }
 
 TEST_F(GroupwarePut, OverridesAloneAreAnObject) {
@@ -135,12 +135,12 @@ TEST_F(GroupwarePut, NamesOfAllKindsAreOneThing) {
   int n = 0;
   for (const auto& [sent, canonical] : names) {
     EXPECT_EQ(put(cal + sent, event("u" + std::to_string(n++))), 201) << sent;
-    const auto hrefs = propfind(cal, "1", "<D:getetag/>").hrefs();
+    const auto hrefs = propfind(cal, "1", "<d:getetag/>").hrefs();
     EXPECT_EQ(std::count(hrefs.begin(), hrefs.end(), cal + canonical), 1) << canonical;
     EXPECT_EQ(dav.get(cal + canonical).status, 200);
     const auto found = report(cal, "C:calendar-multiget",
-                              "<D:prop><D:getetag/></D:prop><D:href>" + cal + sent +
-                                  "</D:href><D:href>http://127.0.0.1" + cal + canonical + "</D:href>");
+                              "<d:prop><d:getetag/></d:prop><d:href>" + cal + sent +
+                                  "</d:href><d:href>http://127.0.0.1" + cal + canonical + "</d:href>");
     ASSERT_EQ(found.responses.size(), 1u);
     EXPECT_EQ(found.responses.at(0).href, cal + canonical);
     EXPECT_EQ(found.responses.at(0).status_of("getetag"), 200);

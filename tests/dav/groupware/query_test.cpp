@@ -39,7 +39,7 @@ struct GroupwareQuery : Groupware {
     return "<C:prop-filter name=\"" + name + "\">" + inside + "</C:prop-filter>";
   }
   Names query(const std::string& filter, const std::string& more = "", HeaderList headers = {},
-              const std::string& props = "<D:prop><D:getetag/></D:prop>") {
+              const std::string& props = "<d:prop><d:getetag/></d:prop>") {
     const auto answer = report(cal, "C:calendar-query", props + "<C:filter>" + filter + "</C:filter>" + more,
                                std::move(headers));
     Names out;
@@ -56,8 +56,8 @@ struct GroupwareQuery : Groupware {
   }
   std::string data(const std::string& name, const std::string& inside) {
     const auto answer = report(cal, "C:calendar-multiget",
-                               "<D:prop><C:calendar-data>" + inside + "</C:calendar-data></D:prop><D:href>" +
-                                   cal + name + ".ics</D:href>");
+                               "<d:prop><C:calendar-data>" + inside + "</C:calendar-data></d:prop><d:href>" +
+                                   cal + name + ".ics</d:href>");
     return answer.responses.empty() ? last.body : answer.responses[0].text(caldav("calendar-data"));
   }
   static int count(const std::string& text, const std::string& what) {
@@ -219,9 +219,9 @@ TEST_F(GroupwareQuery, FiltersThatCannotBeMeant) {
         comp("VCALENDAR", comp("VEVENT", range("20260101", "20260201"))),
         comp("VCALENDAR", comp("VEVENT", range("20260101T000000", "20260201T000000"))), std::string()})
     EXPECT_EQ(query(filter), (Names{"403C:valid-filter"})) << filter;
-  EXPECT_EQ(report(cal, "C:calendar-query", "<D:prop/>").http.status, 400);
+  EXPECT_EQ(report(cal, "C:calendar-query", "<d:prop/>").http.status, 400);
   EXPECT_EQ(
-      query(comp("VCALENDAR"), "", {}, "<D:prop><C:calendar-data content-type=\"application/x\"/></D:prop>"),
+      query(comp("VCALENDAR"), "", {}, "<d:prop><C:calendar-data content-type=\"application/x\"/></d:prop>"),
       (Names{"403C:supported-calendar-data"}));
 }
 

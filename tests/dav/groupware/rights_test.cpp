@@ -22,13 +22,13 @@ TEST_F(GroupwareRights, NobodySeesWhatIsSomebodyElses) {
        {home, cal, cal + "a.ics", book, books, "/dav/principals/users/" + alice.name + "/"}) {
     for (const std::string method : {"GET", "PROPFIND", "PROPPATCH", "DELETE", "COPY", "MOVE"}) {
       const auto status = as_bob(method, path, {{"Destination", bob_home + "personal/x.ics"}, {"Depth", "0"}},
-                                 method == "PROPPATCH" ? "<D:propertyupdate xmlns:D=\"DAV:\"/>" : "");
+                                 method == "PROPPATCH" ? "<d:propertyupdate xmlns:d=\"DAV:\"/>" : "");
       EXPECT_EQ(status, 404) << method << ' ' << path;
     }
   }
   const std::string query =
-      "<D:sync-collection xmlns:D=\"DAV:\"><D:sync-token/><D:sync-level>1</D:sync-level>"
-      "<D:prop><D:getetag/></D:prop></D:sync-collection>";
+      "<d:sync-collection xmlns:d=\"DAV:\"><d:sync-token/><d:sync-level>1</d:sync-level>"
+      "<d:prop><d:getetag/></d:prop></d:sync-collection>";
   EXPECT_EQ(as_bob("REPORT", cal, {}, query), 404);
   const HeaderList type{{"Content-Type", "text/calendar"}};
   EXPECT_EQ(as_bob("PUT", cal + "a.ics", type, event("a")), 409);
@@ -47,9 +47,9 @@ TEST_F(GroupwareRights, WhoReadsMaySetHisOwnColourAndNothingElse) {
   const auto shared = share(cal, 1);
   const auto listed =
       dav_answer(bobs.send("PROPFIND", bob_home, {{"Depth", "1"}},
-                           "<D:propfind" + std::string(kSpaces) +
-                               "><D:prop><D:resourcetype/><D:owner/><D:current-user-privilege-set/>"
-                               "<D:displayname/></D:prop></D:propfind>"));
+                           "<d:propfind" + std::string(kSpaces) +
+                               "><d:prop><d:resourcetype/><d:owner/><d:current-user-privilege-set/>"
+                               "<d:displayname/></d:prop></d:propfind>"));
   const auto& seen = listed.at(shared);
   EXPECT_NE(seen.properties.at("resourcetype").element.child("http://calendarserver.org/ns/", "shared"),
             nullptr);
@@ -67,29 +67,29 @@ TEST_F(GroupwareRights, WhoReadsMaySetHisOwnColourAndNothingElse) {
   const HeaderList type{{"Content-Type", "text/calendar"}};
   const auto expect_refused = [&](int status, const std::string& privilege, const std::string& resource) {
     EXPECT_EQ(status, 403);
-    EXPECT_EQ(condition(), "D:need-privileges") << last.body;
-    EXPECT_NE(last.body.find("<D:privilege><" + privilege + "/></D:privilege>"), std::string::npos)
+    EXPECT_EQ(condition(), "d:need-privileges") << last.body;
+    EXPECT_NE(last.body.find("<d:privilege><" + privilege + "/></d:privilege>"), std::string::npos)
         << last.body;
-    EXPECT_NE(last.body.find("<D:href>" + resource + "</D:href>"), std::string::npos) << last.body;
+    EXPECT_NE(last.body.find("<d:href>" + resource + "</d:href>"), std::string::npos) << last.body;
   };
-  expect_refused(as_bob("PUT", shared + "new.ics", type, event("n")), "D:bind", shared);
-  expect_refused(as_bob("PUT", shared + "a.ics", type, event("a")), "D:write-content", shared);
-  expect_refused(as_bob("DELETE", shared + "a.ics"), "D:unbind", shared);
-  expect_refused(as_bob("MOVE", shared + "a.ics", {{"Destination", bob_home + "personal/a.ics"}}), "D:unbind",
+  expect_refused(as_bob("PUT", shared + "new.ics", type, event("n")), "d:bind", shared);
+  expect_refused(as_bob("PUT", shared + "a.ics", type, event("a")), "d:write-content", shared);
+  expect_refused(as_bob("DELETE", shared + "a.ics"), "d:unbind", shared);
+  expect_refused(as_bob("MOVE", shared + "a.ics", {{"Destination", bob_home + "personal/a.ics"}}), "d:unbind",
                  shared);
   EXPECT_EQ(as_bob("COPY", shared + "a.ics", {{"Destination", bob_home + "personal/a.ics"}}), 201);
 
   set(cal, "<IC:calendar-color>#AAAAAA</IC:calendar-color>");
-  const auto token = text(cal, "D:sync-token", "sync-token");
+  const auto token = text(cal, "d:sync-token", "sync-token");
   const auto painted = proppatch(bobs, shared,
-                                 "<D:set><D:prop><IC:calendar-color>#BBBBBB</IC:calendar-color>"
-                                 "</D:prop></D:set>");
+                                 "<d:set><d:prop><IC:calendar-color>#BBBBBB</IC:calendar-color>"
+                                 "</d:prop></d:set>");
   EXPECT_EQ(painted.responses.at(0).status_of(apple("calendar-color")), 200);
   EXPECT_EQ(text(cal, "IC:calendar-color", apple("calendar-color")), "#AAAAAA");
-  EXPECT_EQ(text(cal, "D:sync-token", "sync-token"), token) << "nobody has to look again for it";
+  EXPECT_EQ(text(cal, "d:sync-token", "sync-token"), token) << "nobody has to look again for it";
   const auto his = dav_answer(bobs.send(
       "PROPFIND", shared, {{"Depth", "0"}},
-      "<D:propfind" + std::string(kSpaces) + "><D:prop><IC:calendar-color/></D:prop></D:propfind>"));
+      "<d:propfind" + std::string(kSpaces) + "><d:prop><IC:calendar-color/></d:prop></d:propfind>"));
   EXPECT_EQ(his.responses.at(0).text(apple("calendar-color")), "#BBBBBB");
   EXPECT_EQ(as_bob("DELETE", shared), 204) << "he leaves";
   EXPECT_EQ(dav.get(cal + "a.ics").status, 200);
@@ -98,11 +98,11 @@ TEST_F(GroupwareRights, WhoReadsMaySetHisOwnColourAndNothingElse) {
 
 TEST_F(GroupwareRights, WhoWritesDoesSoUnderHisOwnAddress) {
   const auto shared = share(cal, 2);
-  const auto token = text(cal, "D:sync-token", "sync-token");
+  const auto token = text(cal, "d:sync-token", "sync-token");
   EXPECT_EQ(as_bob("PUT", shared + "b.ics", {{"Content-Type", "text/calendar"}}, event("b")), 201);
   EXPECT_EQ(sync(cal, token).at(cal + "b.ics").status_of("getetag"), 200);
   EXPECT_EQ(as_bob("PUT", shared + "c.ics", {{"Content-Type", "text/calendar"}}, event("b")), 403);
-  EXPECT_NE(last.body.find("<D:href>" + shared + "b.ics</D:href>"), std::string::npos) << last.body;
+  EXPECT_NE(last.body.find("<d:href>" + shared + "b.ics</d:href>"), std::string::npos) << last.body;
   EXPECT_EQ(as_bob("DELETE", shared + "a.ics"), 204);
   EXPECT_EQ(dav.get(cal + "a.ics").status, 404);
 }
@@ -119,8 +119,8 @@ TEST_F(GroupwareRights, APasswordThatReadsChangesNothing) {
   for (const std::string method : {"PUT", "DELETE", "PROPPATCH"})
     EXPECT_EQ(
         send(reader, method, cal + "a.ics", {{"Content-Type", "text/calendar"}},
-             method == "PROPPATCH" ? "<D:propertyupdate xmlns:D=\"DAV:\"><D:set><D:prop><x/></D:prop></D:set>"
-                                     "</D:propertyupdate>"
+             method == "PROPPATCH" ? "<d:propertyupdate xmlns:d=\"DAV:\"><d:set><d:prop><x/></d:prop></d:set>"
+                                     "</d:propertyupdate>"
                                    : event("a")),
         403)
         << method;

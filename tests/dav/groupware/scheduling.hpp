@@ -36,7 +36,7 @@ struct SchedulingBase : Groupware {
   std::vector<std::string> members(ApiClient& as, const std::string& path) {
     auto hrefs =
         dav_answer(as.send("PROPFIND", path, {{"Depth", "1"}},
-                           "<D:propfind xmlns:D=\"DAV:\"><D:prop><D:getetag/></D:prop></D:propfind>"))
+                           "<d:propfind xmlns:d=\"DAV:\"><d:prop><d:getetag/></d:prop></d:propfind>"))
             .hrefs();
     hrefs.erase(hrefs.begin());
     return hrefs;

@@ -172,7 +172,7 @@ struct SchedulingOff : SchedulingBase {
 TEST_F(SchedulingOff, NothingIsAnnouncedOrDone) {
   EXPECT_EQ(send("OPTIONS", cal), 200);
   EXPECT_EQ(last.header("dav").find("calendar-auto-schedule"), std::string::npos);
-  EXPECT_EQ(propfind(home, "1", "<D:resourcetype/>").hrefs(), (std::vector<std::string>{home, cal, tasks}));
+  EXPECT_EQ(propfind(home, "1", "<d:resourcetype/>").hrefs(), (std::vector<std::string>{home, cal, tasks}));
   const auto me = propfind("/dav/principals/users/" + alice.name + "/", "0",
                            "<C:schedule-inbox-URL/><C:schedule-outbox-URL/>");
   EXPECT_EQ(me.responses.at(0).status_of(caldav("schedule-inbox-URL")), 404);

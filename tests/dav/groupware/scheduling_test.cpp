@@ -18,7 +18,7 @@ TEST_F(Scheduling, IsAnnouncedAndHasItsPlaces) {
   EXPECT_EQ(me.properties.at(caldav("schedule-outbox-URL")).element.children.at(0).text, outbox);
   EXPECT_EQ(me.properties.at(caldav("calendar-user-address-set")).element.children.at(0).text, mail(alice));
   EXPECT_EQ(me.text(caldav("calendar-user-type")), "INDIVIDUAL");
-  const auto listed = propfind(home, "1", "<D:resourcetype/><D:current-user-privilege-set/><CS:getctag/>");
+  const auto listed = propfind(home, "1", "<d:resourcetype/><d:current-user-privilege-set/><CS:getctag/>");
   EXPECT_NE(listed.at(inbox)
                 .properties.at("resourcetype")
                 .element.child("urn:ietf:params:xml:ns:caldav", "schedule-inbox"),
@@ -43,7 +43,7 @@ TEST_F(Scheduling, IsAnnouncedAndHasItsPlaces) {
   EXPECT_EQ(send("DELETE", outbox), 403);
   EXPECT_EQ(send("MKCALENDAR", inbox), 403);
   EXPECT_EQ(send(bobs, "PROPFIND", inbox, {{"Depth", "0"}}), 404);
-  EXPECT_EQ(report(outbox, "C:calendar-query", "<D:prop><D:getetag/></D:prop>").responses.size(), 0u);
+  EXPECT_EQ(report(outbox, "C:calendar-query", "<d:prop><d:getetag/></d:prop>").responses.size(), 0u);
   EXPECT_EQ(last.status, 207);
 }
 
@@ -75,8 +75,8 @@ TEST_F(Scheduling, AnInvitationReachesTheAttendeeAndHisInbox) {
   const auto hrefs = members(bobs, bob_inbox);
   const auto got = dav_answer(bobs.send("REPORT", bob_inbox, {},
                                         "<C:calendar-multiget" + std::string(kSpaces) +
-                                            "><D:prop><C:calendar-data/></D:prop><D:href>" + hrefs.at(0) +
-                                            "</D:href></C:calendar-multiget>"));
+                                            "><d:prop><C:calendar-data/></d:prop><d:href>" + hrefs.at(0) +
+                                            "</d:href></C:calendar-multiget>"));
   EXPECT_NE(got.responses.at(0).text(caldav("calendar-data")).find("METHOD:REQUEST"), std::string::npos);
   EXPECT_EQ(send(bobs, "DELETE", hrefs.at(0)), 204);
   EXPECT_TRUE(members(bobs, bob_inbox).empty());
@@ -335,8 +335,8 @@ TEST_F(Scheduling, InvitationsGoWhereTheirOwnerWants) {
   EXPECT_EQ(condition(), "C:default-calendar-needed");
   const auto url = [&](ApiClient& as, const std::string& of, const std::string& href) {
     return proppatch(as, of,
-                     "<D:set><D:prop><C:schedule-default-calendar-URL><D:href>" + href +
-                         "</D:href></C:schedule-default-calendar-URL></D:prop></D:set>")
+                     "<d:set><d:prop><C:schedule-default-calendar-URL><d:href>" + href +
+                         "</d:href></C:schedule-default-calendar-URL></d:prop></d:set>")
         .responses.at(0)
         .status_of(caldav("schedule-default-calendar-URL"));
   };
@@ -347,8 +347,8 @@ TEST_F(Scheduling, InvitationsGoWhereTheirOwnerWants) {
   EXPECT_EQ(url(bobs, bob_inbox, bob_home + "none/"), 403);
   const auto told =
       dav_answer(bobs.send("PROPFIND", bob_inbox, {{"Depth", "0"}},
-                           "<D:propfind" + std::string(kSpaces) +
-                               "><D:prop><C:schedule-default-calendar-URL/></D:prop></D:propfind>"));
+                           "<d:propfind" + std::string(kSpaces) +
+                               "><d:prop><C:schedule-default-calendar-URL/></d:prop></d:propfind>"));
   EXPECT_EQ(
       told.responses.at(0).properties.at(caldav("schedule-default-calendar-URL")).element.children.at(0).text,
       bob_home + "work/");
@@ -411,8 +411,8 @@ TEST_F(Scheduling, TheOutboxTellsWhenOthersAreBusy) {
   ASSERT_EQ(send("POST", outbox, type, masked), 200);
   EXPECT_EQ(last.body.find("20360901T100000Z/"), std::string::npos);
   proppatch(bobs, bob_cal,
-            "<D:set><D:prop><C:schedule-calendar-transp><C:transparent/></C:schedule-calendar-transp></"
-            "D:prop></D:set>");
+            "<d:set><d:prop><C:schedule-calendar-transp><C:transparent/></C:schedule-calendar-transp></"
+            "d:prop></d:set>");
   ASSERT_EQ(send("POST", outbox, type, ask), 200);
   EXPECT_EQ(last.body.find("20360901T100000Z/"), std::string::npos);
 }
@@ -420,8 +420,8 @@ TEST_F(Scheduling, TheOutboxTellsWhenOthersAreBusy) {
 TEST_F(Scheduling, WhenSomebodyCannotBeReachedIsTold) {
   const auto set_availability = [&](const std::string& value) {
     return proppatch(bobs, bob_inbox,
-                     "<D:set><D:prop><C:calendar-availability>" + value +
-                         "</C:calendar-availability></D:prop></D:set>")
+                     "<d:set><d:prop><C:calendar-availability>" + value +
+                         "</C:calendar-availability></d:prop></d:set>")
         .responses.at(0)
         .status_of(caldav("calendar-availability"));
   };
@@ -439,7 +439,7 @@ TEST_F(Scheduling, WhenSomebodyCannotBeReachedIsTold) {
   EXPECT_NE(last.body.find("FBTYPE=BUSY-UNAVAILABLE"), std::string::npos) << last.body;
   EXPECT_NE(last.body.find("20360901T000000Z/20360901T090000Z"), std::string::npos) << last.body;
   // A list that nothing would obey is not kept.
-  EXPECT_EQ(proppatch(bobs, bob_inbox, "<D:set><D:prop><C:calendar-free-busy-set/></D:prop></D:set>")
+  EXPECT_EQ(proppatch(bobs, bob_inbox, "<d:set><d:prop><C:calendar-free-busy-set/></d:prop></d:set>")
                 .responses.at(0)
                 .status_of(caldav("calendar-free-busy-set")),
             403);

@@ -14,11 +14,11 @@ struct GroupwareSharing : Groupware {
   std::string bob_href = "/dav/principals/users/" + bob.name + "/";
 
   static std::string set_one(const std::string& href, bool write) {
-    return "<CS:set><D:href>" + href + "</D:href>" + (write ? "<CS:read-write/>" : "<CS:read/>") +
+    return "<CS:set><d:href>" + href + "</d:href>" + (write ? "<CS:read-write/>" : "<CS:read/>") +
            "</CS:set>";
   }
   static std::string remove_one(const std::string& href) {
-    return "<CS:remove><D:href>" + href + "</D:href></CS:remove>";
+    return "<CS:remove><d:href>" + href + "</d:href></CS:remove>";
   }
   int cs_share(ApiClient& as, const std::string& path, const std::string& inside) {
     return send(as, "POST", path, {{"Content-Type", "application/xml"}},
@@ -27,20 +27,20 @@ struct GroupwareSharing : Groupware {
   int share_resource(ApiClient& as, const std::string& path, const std::string& href,
                      const std::string& access) {
     return send(as, "POST", path, {{"Content-Type", "application/davsharing+xml"}},
-                "<D:share-resource" + std::string(kSpaces) + "><D:sharee><D:href>" + href +
-                    "</D:href><D:share-access><D:" + access +
-                    "/></D:share-access></D:sharee></D:share-resource>");
+                "<d:share-resource" + std::string(kSpaces) + "><d:sharee><d:href>" + href +
+                    "</d:href><d:share-access><d:" + access +
+                    "/></d:share-access></d:sharee></d:share-resource>");
   }
   DavAnswer list(ApiClient& as, const std::string& path, const std::string& props,
                  const std::string& depth = "1") {
     return dav_answer(
         as.send("PROPFIND", path, {{"Depth", depth}},
-                "<D:propfind" + std::string(kSpaces) + "><D:prop>" + props + "</D:prop></D:propfind>"));
+                "<d:propfind" + std::string(kSpaces) + "><d:prop>" + props + "</d:prop></d:propfind>"));
   }
   /// Addresses in a home that say they are shared.
   std::vector<std::string> shared_in(ApiClient& as, const std::string& home_path) {
     std::vector<std::string> out;
-    for (const auto& r : list(as, home_path, "<D:resourcetype/>").responses)
+    for (const auto& r : list(as, home_path, "<d:resourcetype/>").responses)
       if (r.properties.at("resourcetype").element.child("http://calendarserver.org/ns/", "shared") != nullptr)
         out.push_back(r.href);
     return out;
@@ -48,18 +48,18 @@ struct GroupwareSharing : Groupware {
   DavAnswer home_sync(ApiClient& as, const std::string& path, const std::string& token,
                       const std::string& more = "") {
     return dav_answer(as.send("REPORT", path, {},
-                              "<D:sync-collection" + std::string(kSpaces) + "><D:sync-token>" + token +
-                                  "</D:sync-token><D:sync-level>1</D:sync-level>" + more +
-                                  "<D:prop><D:displayname/></D:prop></D:sync-collection>"));
+                              "<d:sync-collection" + std::string(kSpaces) + "><d:sync-token>" + token +
+                                  "</d:sync-token><d:sync-level>1</d:sync-level>" + more +
+                                  "<d:prop><d:displayname/></d:prop></d:sync-collection>"));
   }
   DavAnswer search(ApiClient& as, const std::string& prop, const std::string& match,
                    const std::string& type = "contains") {
     return dav_answer(as.send("REPORT", "/dav/principals/", {{"Depth", "0"}},
-                              "<D:principal-property-search" + std::string(kSpaces) +
-                                  "><D:property-search><D:prop>" + prop + "</D:prop><D:match match-type=\"" +
+                              "<d:principal-property-search" + std::string(kSpaces) +
+                                  "><d:property-search><d:prop>" + prop + "</d:prop><d:match match-type=\"" +
                                   type + "\">" + match +
-                                  "</D:match></D:property-search><D:prop><D:displayname/></D:prop>"
-                                  "</D:principal-property-search>"));
+                                  "</d:match></d:property-search><d:prop><d:displayname/></d:prop>"
+                                  "</d:principal-property-search>"));
   }
   void put_in_group(const std::string& group, std::initializer_list<const TestUser*> members) {
     server.sql("insert into groups (name, display_name) values ('" + group + "', 'Group " + group + "')");
@@ -85,7 +85,7 @@ TEST_F(GroupwareSharing, Acceptance96ASharedCalendarComesAndGoes) {
   const HeaderList type{{"Content-Type", "text/calendar"}};
   EXPECT_EQ(send(bobs, "PUT", shared + "b.ics", type, event("b")), 201);
   EXPECT_EQ(get(cal + "b.ics"), event("b"));
-  EXPECT_EQ(list(dav, cal, "<D:resourcetype/>", "0")
+  EXPECT_EQ(list(dav, cal, "<d:resourcetype/>", "0")
                     .responses.at(0)
                     .properties.at("resourcetype")
                     .element.child("http://calendarserver.org/ns/", "shared-owner") != nullptr,
@@ -105,13 +105,13 @@ TEST_F(GroupwareSharing, Acceptance96ASharedCalendarComesAndGoes) {
 
 TEST_F(GroupwareSharing, Acceptance73AHomeTellsWhatHasChangedInIt) {
   auto token = home_sync(dav, home, "").sync_token;
-  EXPECT_EQ(text(home, "D:sync-token", "sync-token"), token);
+  EXPECT_EQ(text(home, "d:sync-token", "sync-token"), token);
   EXPECT_EQ(home_sync(dav, home, token).sync_token, token) << "nothing changed, the same token";
   ASSERT_EQ(send("MKCALENDAR", home + "new/"), 201);
   auto changes = home_sync(dav, home, token);
   EXPECT_EQ(changes.hrefs(), std::vector<std::string>{home + "new/"});
   token = changes.sync_token;
-  set(cal, "<D:displayname>Other</D:displayname>");
+  set(cal, "<d:displayname>Other</d:displayname>");
   changes = home_sync(dav, home, token);
   EXPECT_EQ(changes.hrefs(), std::vector<std::string>{cal});
   EXPECT_EQ(changes.responses.at(0).text("displayname"), "Other");
@@ -134,7 +134,7 @@ TEST_F(GroupwareSharing, Acceptance73AHomeTellsWhatHasChangedInIt) {
   std::set<std::string> seen;
   token.clear();
   for (int round = 0; round < 3; ++round) {
-    const auto piece = home_sync(dav, home, token, "<D:limit><D:nresults>1</D:nresults></D:limit>");
+    const auto piece = home_sync(dav, home, token, "<d:limit><d:nresults>1</d:nresults></d:limit>");
     for (const auto& r : piece.responses)
       if (r.status == 0) seen.insert(r.href);
     EXPECT_EQ(piece.find(home) != nullptr && piece.at(home).status == 507, round < 2);
@@ -149,10 +149,10 @@ TEST_F(GroupwareSharing, Acceptance73AHomeTellsWhatHasChangedInIt) {
   EXPECT_EQ(home_sync(bobs, bob_home, token).http.status, 403) << "another home's";
   EXPECT_EQ(home_sync(dav, books, token).http.status, 403) << "of the other kind";
   EXPECT_EQ(send("REPORT", home, {},
-                 "<D:sync-collection" + std::string(kSpaces) +
-                     "><D:sync-token/><D:sync-level>infinite</D:sync-level><D:prop/></D:sync-collection>"),
+                 "<d:sync-collection" + std::string(kSpaces) +
+                     "><d:sync-token/><d:sync-level>infinite</d:sync-level><d:prop/></d:sync-collection>"),
             403);
-  EXPECT_EQ(condition(), "D:sync-traversal-supported");
+  EXPECT_EQ(condition(), "d:sync-traversal-supported");
 }
 
 TEST_F(GroupwareSharing, EverybodySeesItInHisOwnWay) {
@@ -161,17 +161,17 @@ TEST_F(GroupwareSharing, EverybodySeesItInHisOwnWay) {
             200);
   const auto at_bob = shared_in(bobs, bob_home).at(0);
   const auto at_carol = shared_in(carols, "/dav/calendars/" + carol.name + "/").at(0);
-  const auto token = text(cal, "D:sync-token", "sync-token");
+  const auto token = text(cal, "d:sync-token", "sync-token");
   auto bob_token = home_sync(bobs, bob_home, "").sync_token;
   proppatch(bobs, at_bob,
-            "<D:set><D:prop><D:displayname>Alice's</D:displayname><IC:calendar-order>7</IC:calendar-order>"
-            "<IC:calendar-color>#112233</IC:calendar-color></D:prop></D:set>");
-  const std::string props = "<D:displayname/><IC:calendar-order/><IC:calendar-color/>";
+            "<d:set><d:prop><d:displayname>Alice's</d:displayname><IC:calendar-order>7</IC:calendar-order>"
+            "<IC:calendar-color>#112233</IC:calendar-color></d:prop></d:set>");
+  const std::string props = "<d:displayname/><IC:calendar-order/><IC:calendar-color/>";
   EXPECT_EQ(list(bobs, at_bob, props, "0").responses.at(0).text("displayname"), "Alice's");
   EXPECT_EQ(list(bobs, at_bob, props, "0").responses.at(0).text(apple("calendar-order")), "7");
   EXPECT_NE(list(carols, at_carol, props, "0").responses.at(0).text("displayname"), "Alice's");
   EXPECT_NE(list(dav, cal, props, "0").responses.at(0).text("displayname"), "Alice's");
-  EXPECT_EQ(text(cal, "D:sync-token", "sync-token"), token) << "nobody else has to look again";
+  EXPECT_EQ(text(cal, "d:sync-token", "sync-token"), token) << "nobody else has to look again";
   EXPECT_EQ(home_sync(bobs, bob_home, bob_token).hrefs(), std::vector<std::string>{at_bob})
       << "but his own other devices";
   // What he set goes with the share.
@@ -183,7 +183,7 @@ TEST_F(GroupwareSharing, EverybodySeesItInHisOwnWay) {
 TEST_F(GroupwareSharing, AccessChangesAtOnce) {
   const auto privileges = [&](const std::string& path) {
     std::set<std::string> out;
-    const auto told = list(bobs, path, "<D:current-user-privilege-set/>", "0");
+    const auto told = list(bobs, path, "<d:current-user-privilege-set/>", "0");
     for (const auto& p : told.at(path).properties.at("current-user-privilege-set").element.children)
       out.insert(p.children.at(0).name);
     return out;
@@ -200,7 +200,7 @@ TEST_F(GroupwareSharing, AccessChangesAtOnce) {
   EXPECT_EQ(send(bobs, "PUT", shared + "b.ics", type, event("b")), 201);
   ASSERT_EQ(cs_share(dav, cal, set_one(bob_href, false)), 200);
   EXPECT_EQ(send(bobs, "PUT", shared + "c.ics", type, event("c")), 403);
-  EXPECT_EQ(condition(), "D:need-privileges");
+  EXPECT_EQ(condition(), "d:need-privileges");
 }
 
 TEST_F(GroupwareSharing, WhoWasInvitedLeaves) {
@@ -218,7 +218,7 @@ TEST_F(GroupwareSharing, BooksAreSharedToo) {
   const auto shared = shared_in(bobs, bob_books).at(0);
   EXPECT_EQ(bobs.get(shared + "eva.vcf").body, card("eva"));
   EXPECT_EQ(send(bobs, "PUT", shared + "x.vcf", {{"Content-Type", "text/vcard"}}, card("x")), 403);
-  const auto invite = list(bobs, shared, "<D:invite/><D:share-access/>", "0").responses.at(0);
+  const auto invite = list(bobs, shared, "<d:invite/><d:share-access/>", "0").responses.at(0);
   EXPECT_NE(invite.properties.at("share-access").element.child("DAV:", "read"), nullptr);
   EXPECT_EQ(invite.properties.at("invite").element.children.size(), 1u);
   ASSERT_EQ(share_resource(dav, book, bob_href, "no-access"), 200);
@@ -239,16 +239,16 @@ TEST_F(GroupwareSharing, TheOwnerSeesWhoIsInvitedAndOthersOnlyThemselves) {
   EXPECT_EQ(users(dav, cal).size(), 2u);
   const auto shared = shared_in(bobs, bob_home).at(0);
   EXPECT_EQ(users(bobs, shared), std::set<std::string>{bob_href});
-  EXPECT_EQ(list(bobs, shared, "<D:acl/>", "0").responses.at(0).status_of("acl"), 404);
-  EXPECT_NE(list(dav, cal, "<D:acl/>", "0").http.body.find(bob.name), std::string::npos);
-  const std::string acl = "<D:acl-principal-prop-set" + std::string(kSpaces) +
-                          "><D:prop><D:displayname/></D:prop></D:acl-principal-prop-set>";
+  EXPECT_EQ(list(bobs, shared, "<d:acl/>", "0").responses.at(0).status_of("acl"), 404);
+  EXPECT_NE(list(dav, cal, "<d:acl/>", "0").http.body.find(bob.name), std::string::npos);
+  const std::string acl = "<d:acl-principal-prop-set" + std::string(kSpaces) +
+                          "><d:prop><d:displayname/></d:prop></d:acl-principal-prop-set>";
   EXPECT_EQ(dav_answer(dav.send("REPORT", cal, {}, acl)).responses.size(), 3u);
   EXPECT_EQ(send(bobs, "REPORT", shared, {}, acl), 403);
   EXPECT_EQ(last.body.find(carol.name), std::string::npos);
   EXPECT_EQ(cs_share(bobs, shared, set_one("/dav/principals/users/" + carol.name + "/", true)), 403)
       << "who may write does not give";
-  EXPECT_EQ(last.body.find("<D:share/>") != std::string::npos, true) << last.body;
+  EXPECT_EQ(last.body.find("<d:share/>") != std::string::npos, true) << last.body;
   EXPECT_EQ(cs_share(bobs, cal, set_one(bob_href, true)), 404) << "and under the owner's address it is not";
 }
 
@@ -261,10 +261,10 @@ TEST_F(GroupwareSharing, ThoseWeDoNotKnowAreNamedAndTheOthersShared) {
   EXPECT_EQ(shared_in(bobs, bob_home).size(), 1u);
   EXPECT_EQ(cs_share(dav, cal, set_one("/dav/principals/users/" + alice.name + "/", true)), 400);
   EXPECT_EQ(cs_share(dav, cal, ""), 400);
-  EXPECT_EQ(send("POST", cal, {{"Content-Type", "application/xml"}}, "<D:x xmlns:D=\"DAV:\"/>"), 400);
+  EXPECT_EQ(send("POST", cal, {{"Content-Type", "application/xml"}}, "<d:x xmlns:d=\"DAV:\"/>"), 400);
   EXPECT_EQ(send("POST", cal, {{"Content-Type", "application/xml"}}, "not xml"), 400);
   EXPECT_EQ(send("POST", cal), 400);
-  EXPECT_EQ(send("POST", home, {{"Content-Type", "application/xml"}}, "<D:x xmlns:D=\"DAV:\"/>"), 405);
+  EXPECT_EQ(send("POST", home, {{"Content-Type", "application/xml"}}, "<d:x xmlns:d=\"DAV:\"/>"), 405);
   EXPECT_EQ(send("POST", cal + "a.ics"), 404);
   server.sql("update users set email = '" + carol.name +
              "@example.org' where id = " + std::to_string(carol.id.value));
@@ -285,7 +285,7 @@ TEST_F(GroupwareSharing, GroupsAreSharedWithByTheirMembers) {
   EXPECT_EQ(shared_in(carols, "/dav/calendars/" + carol.name + "/").size(), 0u);
   EXPECT_EQ(cs_share(carols, "/dav/calendars/" + carol.name + "/personal/", set_one(href, true)), 207)
       << "who is not in it does not know it";
-  EXPECT_EQ(list(bobs, href, "<D:displayname/><CS:record-type/>", "0").responses.at(0).text("displayname"),
+  EXPECT_EQ(list(bobs, href, "<d:displayname/><CS:record-type/>", "0").responses.at(0).text("displayname"),
             "Group " + group);
   EXPECT_EQ(send(carols, "PROPFIND", href, {{"Depth", "0"}}), 404);
   // Who leaves the group sees it no more, at the next request.
@@ -311,7 +311,7 @@ TEST_F(GroupwareSharing, PrivateIsTheOwnersAndConfidentialIsBusy) {
     EXPECT_EQ(answer.body.find("secret"), std::string::npos) << answer.body;
     return answer;
   };
-  const std::string data_props = "<D:prop><D:getetag/><C:calendar-data/></D:prop>";
+  const std::string data_props = "<d:prop><d:getetag/><C:calendar-data/></d:prop>";
   const auto ask = [&](const std::string& name, const std::string& inside) {
     return dav_answer(
         see(bobs.send("REPORT", shared, {}, "<" + name + kSpaces + ">" + inside + "</" + name + ">")));
@@ -334,11 +334,11 @@ TEST_F(GroupwareSharing, PrivateIsTheOwnersAndConfidentialIsBusy) {
                 .responses.size(),
             0u)
       << "what is not told is not found either";
-  const auto initial = ask("D:sync-collection", "<D:sync-token/><D:sync-level>1</D:sync-level>" + data_props);
+  const auto initial = ask("d:sync-collection", "<d:sync-token/><d:sync-level>1</d:sync-level>" + data_props);
   EXPECT_EQ(sorted(initial), both);
   const auto got =
-      ask("C:calendar-multiget", data_props + "<D:href>" + shared + "private.ics</D:href><D:href>" + shared +
-                                     "half.ics</D:href><D:href>" + shared + "odd.ics</D:href>");
+      ask("C:calendar-multiget", data_props + "<d:href>" + shared + "private.ics</d:href><d:href>" + shared +
+                                     "half.ics</d:href><d:href>" + shared + "odd.ics</d:href>");
   EXPECT_EQ(got.at(shared + "private.ics").status, 404);
   EXPECT_EQ(got.at(shared + "odd.ics").status, 404) << "what is unknown is private";
   const auto masked = see(bobs.get(shared + "half.ics"));
@@ -347,7 +347,7 @@ TEST_F(GroupwareSharing, PrivateIsTheOwnersAndConfidentialIsBusy) {
   EXPECT_NE(masked.body.find("DTSTART:20260105T100000Z"), std::string::npos);
   const auto tag = got.at(shared + "half.ics").text("getetag");
   EXPECT_EQ(masked.header("etag"), tag) << "of what is told";
-  EXPECT_EQ(list(bobs, shared, "<D:getetag/>").at(shared + "half.ics").text("getetag"), tag);
+  EXPECT_EQ(list(bobs, shared, "<d:getetag/>").at(shared + "half.ics").text("getetag"), tag);
   EXPECT_NE(etag(cal + "half.ics"), tag);
   EXPECT_EQ(see(bobs.get(shared + "private.ics")).status, 404);
   EXPECT_EQ(see(bobs.get(shared)).status, 200);
@@ -372,33 +372,33 @@ TEST_F(GroupwareSharing, PrivateIsTheOwnersAndConfidentialIsBusy) {
   EXPECT_EQ(get(cal + "private.ics"), with_class("private", "PRIVATE"));
   // What becomes private is gone for others, and comes back.
   put(cal + "open.ics", with_class("open", "PRIVATE"));
-  auto changes = ask("D:sync-collection", "<D:sync-token>" + initial.sync_token +
-                                              "</D:sync-token><D:sync-level>1</D:sync-level>" + data_props);
+  auto changes = ask("d:sync-collection", "<d:sync-token>" + initial.sync_token +
+                                              "</d:sync-token><d:sync-level>1</d:sync-level>" + data_props);
   ASSERT_EQ(changes.responses.size(), 1u);
   EXPECT_EQ(changes.at(shared + "open.ics").status, 404);
   put(cal + "open.ics", event("open", when + "SUMMARY:open"));
-  changes = ask("D:sync-collection", "<D:sync-token>" + changes.sync_token +
-                                         "</D:sync-token><D:sync-level>1</D:sync-level>" + data_props);
+  changes = ask("d:sync-collection", "<d:sync-token>" + changes.sync_token +
+                                         "</d:sync-token><d:sync-level>1</d:sync-level>" + data_props);
   EXPECT_EQ(changes.at(shared + "open.ics").status, 0);
 }
 
 TEST_F(GroupwareSharing, Acceptance84SearchesFindWhomTheSettingShows) {
   server.sql("update users set display_name = 'Robert ' || name, email = name || '@example.org' where id = " +
              std::to_string(bob.id.value));
-  EXPECT_EQ(search(dav, "<D:displayname/>", "Robert " + bob.name, "equals").responses.size(), 0u)
+  EXPECT_EQ(search(dav, "<d:displayname/>", "Robert " + bob.name, "equals").responses.size(), 0u)
       << "not in a group with him";
   EXPECT_EQ(search(dav, "<CS:email-address-set/>", bob.name + "@example.org", "equals").responses.size(), 1u)
       << "but who knows his address finds him";
   EXPECT_EQ(search(dav, "<CS:email-address-set/>", bob.name + "@example", "contains").responses.size(), 0u);
   EXPECT_EQ(send("PROPFIND", bob_href, {{"Depth", "0"}}), 404);
   put_in_group(server.fresh("team"), {&alice, &bob});
-  const auto found = search(dav, "<D:displayname/>", "Robert " + bob.name, "equals");
+  const auto found = search(dav, "<d:displayname/>", "Robert " + bob.name, "equals");
   ASSERT_EQ(found.responses.size(), 1u);
   EXPECT_EQ(found.responses[0].href, bob_href);
   EXPECT_EQ(found.responses[0].text("displayname"), "Robert " + bob.name);
   const auto seen = list(dav, bob_href,
-                         "<D:displayname/><C:calendar-home-set/><A:addressbook-home-set/>"
-                         "<D:group-membership/><D:current-user-privilege-set/>",
+                         "<d:displayname/><C:calendar-home-set/><A:addressbook-home-set/>"
+                         "<d:group-membership/><d:current-user-privilege-set/>",
                          "0")
                         .responses.at(0);
   EXPECT_EQ(seen.status_of(caldav("calendar-home-set")), 404) << "where he keeps things is his business";
@@ -407,10 +407,10 @@ TEST_F(GroupwareSharing, Acceptance84SearchesFindWhomTheSettingShows) {
       "REPORT", "/dav/principals/", {},
       "<CS:calendarserver-principal-search" + std::string(kSpaces) +
           " context=\"attendee\"><CS:search-token>robert</CS:search-token><CS:search-token>" + bob.name +
-          "</CS:search-token><D:prop><D:displayname/></D:prop>"
+          "</CS:search-token><d:prop><d:displayname/></d:prop>"
           "</CS:calendarserver-principal-search>"));
   EXPECT_EQ(apple_search.hrefs(), std::vector<std::string>{bob_href});
-  EXPECT_EQ(search(carols, "<D:displayname/>", bob.name).responses.size(), 0u);
+  EXPECT_EQ(search(carols, "<d:displayname/>", bob.name).responses.size(), 0u);
 
   TestServer quiet([](Config& config) { config.people_search = "off"; });
   const auto a = quiet.user("alice"), b = quiet.user("bob");
@@ -418,7 +418,7 @@ TEST_F(GroupwareSharing, Acceptance84SearchesFindWhomTheSettingShows) {
   quiet.sql("insert into group_members (user_id, group_id) select u.id, g.id from users u, groups g");
   quiet.sql("update users set email = name || '@example.org'");
   auto as_a = quiet.as(a);
-  EXPECT_EQ(search(as_a, "<D:displayname/>", "bob", "equals").responses.size(), 0u);
+  EXPECT_EQ(search(as_a, "<d:displayname/>", "bob", "equals").responses.size(), 0u);
   EXPECT_EQ(search(as_a, "<CS:email-address-set/>", "bob@example.org", "equals").responses.size(), 0u);
 }
 

@@ -16,12 +16,12 @@ struct GroupwareSubscriptions : Groupware {
   int subscribe(const std::string& url, const std::string& method = "MKCALENDAR") {
     const bool calendar_method = method == "MKCALENDAR";
     return send(method, sub, {},
-                std::string(calendar_method ? "<C:mkcalendar" : "<D:mkcol") + kSpaces +
-                    "><D:set><D:prop><D:resourcetype><D:collection/><CS:subscribed/></D:resourcetype>"
-                    "<D:displayname>Holidays</D:displayname><IC:refreshrate>PT1H</IC:refreshrate>"
-                    "<CS:source><D:href>" +
-                    url + "</D:href></CS:source></D:prop></D:set></" +
-                    (calendar_method ? "C:mkcalendar>" : "D:mkcol>"));
+                std::string(calendar_method ? "<C:mkcalendar" : "<d:mkcol") + kSpaces +
+                    "><d:set><d:prop><d:resourcetype><d:collection/><CS:subscribed/></d:resourcetype>"
+                    "<d:displayname>Holidays</d:displayname><IC:refreshrate>PT1H</IC:refreshrate>"
+                    "<CS:source><d:href>" +
+                    url + "</d:href></CS:source></d:prop></d:set></" +
+                    (calendar_method ? "C:mkcalendar>" : "d:mkcol>"));
   }
   std::string publish(const std::string& path) {
     EXPECT_EQ(send("POST", path, {{"Content-Type", "application/xml"}},
@@ -125,7 +125,7 @@ TEST_F(GroupwareSubscriptions, Acceptance98AGoodFeedIsReadAndUnchangedItChangesN
   EXPECT_EQ(listed.responses.size(), 2u) << listed.http.body;
   for (const auto& r : listed.responses)
     EXPECT_EQ(r.href.find('/', sub.size()), std::string::npos) << "no UID becomes a path";
-  const auto type = propfind(sub, "0", "<D:resourcetype/><CS:source/><IC:refreshrate/><D:displayname/>");
+  const auto type = propfind(sub, "0", "<d:resourcetype/><CS:source/><IC:refreshrate/><d:displayname/>");
   EXPECT_NE(type.responses.at(0)
                 .properties.at("resourcetype")
                 .element.child("http://calendarserver.org/ns/", "subscribed"),
@@ -134,7 +134,7 @@ TEST_F(GroupwareSubscriptions, Acceptance98AGoodFeedIsReadAndUnchangedItChangesN
   EXPECT_EQ(type.responses.at(0).text("displayname"), "Holidays");
   refresh();
   EXPECT_EQ(unchanged, 1) << "asked with the tag of the last answer";
-  EXPECT_EQ(text(sub, "D:sync-token", "sync-token"), listed.sync_token) << "no number was taken";
+  EXPECT_EQ(text(sub, "d:sync-token", "sync-token"), listed.sync_token) << "no number was taken";
 
   put(cal + "a.ics", event("a", "DTSTART:20260105T100000Z / SUMMARY:other"));
   send("DELETE", cal + "b.ics");
@@ -149,7 +149,7 @@ TEST_F(GroupwareSubscriptions, Acceptance98AGoodFeedIsReadAndUnchangedItChangesN
   EXPECT_EQ(put(sub + "x.ics", event("x")), 403);
   EXPECT_EQ(send("DELETE", listed.responses[0].href), 403);
   EXPECT_EQ(report(sub, "C:calendar-query",
-                   "<D:prop><D:getetag/></D:prop><C:filter><C:comp-filter name=\"VCALENDAR\"><C:comp-filter "
+                   "<d:prop><d:getetag/></d:prop><C:filter><C:comp-filter name=\"VCALENDAR\"><C:comp-filter "
                    "name=\"VEVENT\"><C:time-range start=\"20260105T000000Z\" end=\"20260105T230000Z\"/>"
                    "</C:comp-filter></C:comp-filter></C:filter>")
                 .responses.size(),
@@ -210,7 +210,7 @@ TEST_F(GroupwareSubscriptions, WhoFailsIsAskedLaterAndNotMoreOften) {
   EXPECT_EQ(
       dav.json("PATCH", "/api/calendars/" + id + "/subscription", R"({"url":"http://10.0.0.1/"})").status,
       400);
-  EXPECT_EQ(set(sub, "<CS:source><D:href>http://10.0.0.1/</D:href></CS:source>")
+  EXPECT_EQ(set(sub, "<CS:source><d:href>http://10.0.0.1/</d:href></CS:source>")
                 .responses.at(0)
                 .status_of(cs("source")),
             403);
@@ -225,7 +225,7 @@ TEST_F(GroupwareSubscriptions, TheAddressIsTheOwnersAndTheEventsAreShared) {
   const auto shared = share(sub, 2);
   const auto seen = dav_answer(bobs.send(
       "PROPFIND", shared, {{"Depth", "1"}},
-      "<D:propfind" + std::string(kSpaces) + "><D:prop><CS:source/><D:getetag/></D:prop></D:propfind>"));
+      "<d:propfind" + std::string(kSpaces) + "><d:prop><CS:source/><d:getetag/></d:prop></d:propfind>"));
   EXPECT_EQ(seen.responses.size(), 2u);
   EXPECT_EQ(seen.http.body.find("secret-token"), std::string::npos);
   const auto everything = bobs.send("PROPFIND", shared, {{"Depth", "0"}});

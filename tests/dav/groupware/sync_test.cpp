@@ -11,7 +11,7 @@ struct GroupwareSync : Groupware {
       ASSERT_EQ(put(cal + name + ".ics", event(name)), 201);
   }
   static std::string limit(int n) {
-    return "<D:limit><D:nresults>" + std::to_string(n) + "</D:nresults></D:limit>";
+    return "<d:limit><d:nresults>" + std::to_string(n) + "</d:nresults></d:limit>";
   }
 };
 
@@ -21,8 +21,8 @@ TEST_F(GroupwareSync, TheFirstListIsWhatIsThere) {
   ASSERT_EQ(all.http.status, 207);
   EXPECT_EQ(all.responses.size(), 4u);
   for (const auto& r : all.responses) EXPECT_EQ(r.status_of("getetag"), 200) << "no removals in a first list";
-  EXPECT_EQ(all.sync_token, text(cal, "D:sync-token", "sync-token"));
-  EXPECT_TRUE(all.http.body.ends_with("</D:sync-token></D:multistatus>"));
+  EXPECT_EQ(all.sync_token, text(cal, "d:sync-token", "sync-token"));
+  EXPECT_TRUE(all.http.body.ends_with("</d:sync-token></d:multistatus>"));
   const auto again = sync(cal, all.sync_token);
   EXPECT_TRUE(again.responses.empty());
   EXPECT_EQ(again.sync_token, all.sync_token);
@@ -55,7 +55,7 @@ TEST_F(GroupwareSync, ALimitCutsAndNothingIsLost) {
     more = page.find(cal) != nullptr;
     if (more) {
       EXPECT_EQ(page.at(cal).status, 507);
-      EXPECT_NE(page.http.body.find("<D:number-of-matches-within-limits/>"), std::string::npos);
+      EXPECT_NE(page.http.body.find("<d:number-of-matches-within-limits/>"), std::string::npos);
     }
     for (const auto& r : page.responses)
       if (r.href != cal) seen.insert(r.href);
@@ -75,7 +75,7 @@ TEST_F(GroupwareSync, TokensThatAreNone) {
   for (const auto& bad : {std::string("x"), sync(tasks, "").sync_token, with(seq + 1), with(-1), token + "0x",
                           std::string("http://example.org/ns/sync/1")}) {
     EXPECT_EQ(sync(cal, bad).http.status, 403) << bad;
-    EXPECT_NE(last.body.find("<D:valid-sync-token/>"), std::string::npos) << last.body;
+    EXPECT_NE(last.body.find("<d:valid-sync-token/>"), std::string::npos) << last.body;
   }
   server.sql(
       "update collection_state set epoch = epoch + 1 where collection_id in (select id from collections "
@@ -86,22 +86,22 @@ TEST_F(GroupwareSync, TokensThatAreNone) {
 }
 
 TEST_F(GroupwareSync, DepthSaysNothing) {
-  const std::string body = "<D:sync-token/><D:sync-level>1</D:sync-level><D:prop><D:getetag/></D:prop>";
-  const auto first = report(cal, "D:sync-collection", body, {{"Depth", "0"}});
+  const std::string body = "<d:sync-token/><d:sync-level>1</d:sync-level><d:prop><d:getetag/></d:prop>";
+  const auto first = report(cal, "d:sync-collection", body, {{"Depth", "0"}});
   for (const std::string depth : {"1", "infinity"})
-    EXPECT_EQ(report(cal, "D:sync-collection", body, {{"Depth", depth}}).http.body, first.http.body);
-  EXPECT_EQ(report(cal, "D:sync-collection", body).http.body, first.http.body);
-  EXPECT_EQ(report(cal, "D:sync-collection", "<D:sync-level>1</D:sync-level><D:prop/>").http.status, 400);
+    EXPECT_EQ(report(cal, "d:sync-collection", body, {{"Depth", depth}}).http.body, first.http.body);
+  EXPECT_EQ(report(cal, "d:sync-collection", body).http.body, first.http.body);
+  EXPECT_EQ(report(cal, "d:sync-collection", "<d:sync-level>1</d:sync-level><d:prop/>").http.status, 400);
   EXPECT_EQ(
-      report(cal, "D:sync-collection", "<D:sync-token/><D:sync-level>2</D:sync-level><D:prop/>").http.status,
+      report(cal, "d:sync-collection", "<d:sync-token/><d:sync-level>2</d:sync-level><d:prop/>").http.status,
       400);
 }
 
 TEST_F(GroupwareSync, DataCanBeAskedFor) {
   const auto answer =
-      report(cal, "D:sync-collection",
-             "<D:sync-token/><D:sync-level>1</D:sync-level><D:prop><D:getetag/><C:calendar-data/>"
-             "</D:prop>",
+      report(cal, "d:sync-collection",
+             "<d:sync-token/><d:sync-level>1</d:sync-level><d:prop><d:getetag/><C:calendar-data/>"
+             "</d:prop>",
              {{"Depth", "1"}});
   EXPECT_NE(answer.at(cal + "a.ics").text(caldav("calendar-data")).find("UID:a"), std::string::npos);
 }
@@ -110,24 +110,24 @@ TEST_F(GroupwareSync, MultigetAnswersEachHrefOnce) {
   const std::string others = "/dav/calendars/" + bob.name + "/personal/x.ics";
   const auto answer =
       report(cal, "C:calendar-multiget",
-             "<D:prop><D:getetag/><C:calendar-data/></D:prop><D:href>" + cal + "b.ics</D:href><D:href>" +
-                 cal + "a.ics</D:href><D:href>" + cal + "nope.ics</D:href><D:href>" + others +
-                 "</D:href><D:href>" + cal + "a.ics</D:href><D:href>" + cal + "</D:href>");
+             "<d:prop><d:getetag/><C:calendar-data/></d:prop><d:href>" + cal + "b.ics</d:href><d:href>" +
+                 cal + "a.ics</d:href><d:href>" + cal + "nope.ics</d:href><d:href>" + others +
+                 "</d:href><d:href>" + cal + "a.ics</d:href><d:href>" + cal + "</d:href>");
   EXPECT_EQ(answer.hrefs(),
             (std::vector<std::string>{cal + "b.ics", cal + "a.ics", cal + "nope.ics", others, cal}));
   EXPECT_NE(answer.at(cal + "a.ics").text(caldav("calendar-data")).find("UID:a\n"), std::string::npos)
       << "parsers read one line end";
   EXPECT_EQ(answer.at(cal + "nope.ics").status, 404);
   EXPECT_EQ(answer.at(others).status, 404);
-  EXPECT_TRUE(report(cal, "C:calendar-multiget", "<D:prop/>").responses.empty());
+  EXPECT_TRUE(report(cal, "C:calendar-multiget", "<d:prop/>").responses.empty());
 }
 
 TEST_F(GroupwareSync, ReportsThatAreNotOffered) {
   EXPECT_EQ(send("REPORT", cal, {}, "<x/>"), 403);
-  EXPECT_EQ(condition(), "D:supported-report");
+  EXPECT_EQ(condition(), "d:supported-report");
   EXPECT_EQ(send("REPORT", cal, {}, "<A:addressbook-multiget" + std::string(kSpaces) + "/>"), 403);
   EXPECT_EQ(send("REPORT", cal), 400);
-  EXPECT_EQ(send("REPORT", cal, {}, "<D:sync"), 400);
+  EXPECT_EQ(send("REPORT", cal, {}, "<d:sync"), 400);
 }
 
 }  // namespace

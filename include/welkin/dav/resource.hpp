@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "welkin/dav/dav.hpp"
+#include "welkin/dav/tree.hpp"
 #include "welkin/wire/xml.hpp"
 
 namespace welkin::dav {
@@ -19,10 +19,10 @@ struct Place {
   /// Ready for a DAV:href.
   std::string href(bool is_folder) const;
 };
-Place place_of(const http::Request& rq);
+Place place_of(const Tree& tree, const http::Request& rq);
 
 /// @throws Error not_found, also for a file asked for with a slash at its end
-Task<files::Node> require_node(const Services& services, const http::Request& rq, const Place& place);
+Task<files::Node> require_node(const TreeServices& services, const http::Request& rq, const Place& place);
 
 /// The XML a request carries, whatever it says its type is; nullopt when it carries nothing.
 /// @throws Error what wire::XmlReader says; unsupported_media_type `content_encoding`
