@@ -26,6 +26,7 @@ constexpr db::Stmt kBeginPart{"files.begin_part", "select begin_part($1, $2, $3,
 constexpr db::Stmt kPutPart{"files.put_part", "select put_part($1, $2, $3, $4, $5, $6)"};
 constexpr db::Stmt kDropPart{"files.drop_part", "select drop_part($1, $2)"};
 constexpr db::Stmt kMove{"files.move_upload", "select move_upload($1, $2)"};
+constexpr db::Stmt kJoin{"files.join_part_uploads", "select join_part_uploads($1, $2, $3)"};
 constexpr db::Stmt kDrop{"files.drop_upload", "select drop_upload($1)"};
 
 std::int64_t clamped(std::uint64_t bytes) {
@@ -130,6 +131,10 @@ bool drop_part(db::Tx& tx, UploadId upload, const std::string& name) {
 
 void move_upload(db::Tx& tx, UploadId upload, DriveId drive) {
   obeyed([&] { return tx.exec(kMove, upload, static_cast<std::int32_t>(drive.value)); });
+}
+
+void join_uploads(db::Tx& tx, UploadId into, const std::vector<std::int64_t>& from) {
+  obeyed([&] { return tx.exec(kJoin, into, from, PartUploads::kPartsMax); });
 }
 
 void drop_upload(db::Tx& tx, UploadId upload) { tx.exec(kDrop, upload); }

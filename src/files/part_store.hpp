@@ -25,5 +25,6 @@ bool put_part(db::Tx& tx, UploadId upload, const std::string& name, std::int32_t
 bool drop_part(db::Tx& tx, UploadId upload, const std::string& name);
 void move_upload(db::Tx& tx, UploadId upload, DriveId drive);
 void drop_upload(db::Tx& tx, UploadId upload);
+void join_uploads(db::Tx& tx, UploadId into, const std::vector<std::int64_t>& from);
 
 }  // namespace welkin::files::store

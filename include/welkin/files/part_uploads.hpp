@@ -66,6 +66,10 @@ class PartUploads {
                                       std::optional<std::uint64_t> total_bytes);
   Task<> drop_part(Caller caller, std::string upload, std::string part);
 
+  /// `from`, in this order, become part of `into` and end. Their parts must be called by the offsets at which they
+  /// begin, and are called by those in the whole then. @throws Error not_found; invalid `twice`, `too_many_parts`
+  Task<> join(Caller caller, std::string into, std::vector<std::string> from);
+
   /// Puts the parts together and ends the upload; both happen or neither does. Of two at once one finds
   /// nothing any more. @param options  as of begin_upload; its size_hint is what the whole has to be
   /// @throws Error not_found; invalid `wrong_total`; what begin_upload throws
