@@ -103,6 +103,9 @@ Task<bool> Listing::one_folder(const std::shared_ptr<const Folder>& folder, cons
   const bool limited = walk.deep || walk.rows_max < kRowsMax;
   const std::string href = folder->href();
   auto browse = services_.files.browse(caller_, folder->id, folder->rights, wants_, walk.after);
+  co_await browse.start();
+  // The folder's own row is out while the database looks for its members.
+  if (!first_sent_) co_await send();
   co_await facts_.enter(folder->id, href);
   for (auto page = co_await browse.next(); !page.empty(); page = co_await browse.next()) {
     while (!page.empty()) {

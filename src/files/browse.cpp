@@ -92,6 +92,8 @@ Browse::Browse(db::Db& db, MimeNames& types, Caller caller, NodeId folder, std::
 Browse::~Browse() = default;
 Browse::Browse(Browse&&) noexcept = default;
 
+Task<> Browse::start() { return impl_->members.start(); }
+
 Task<std::span<const BrowseRow>> Browse::next() {
   auto& s = *impl_;
   s.rows.clear();

@@ -59,6 +59,8 @@ class Browse {
   ~Browse();
   Browse(Browse&&) noexcept;
 
+  /// Asks for the first page, so that it is on its way while something else is done.
+  Task<> start();
   /// The next page; empty at the end. @throws Error unavailable
   Task<std::span<const BrowseRow>> next();
 
