@@ -252,7 +252,8 @@ int serve() {
   const dav::Services dav_services{people, files, collections, scheduling,
                                    config, clock, birthdays,   subscriptions};
   dav::mount(router, dav_services);
-  nextcloud::mount(router, {people, files, collections, scheduling, config, clock, birthdays, subscriptions});
+  nextcloud::mount(router, {people, files, collections, scheduling, config, clock, birthdays, subscriptions,
+                             thumbnails});
   if (!config.metrics_token.empty()) mount_metrics(router, config.metrics_token, refresh);
 
   for (std::size_t i = 0; i < io.size(); ++i) {

@@ -2,6 +2,7 @@
 
 #include "welkin/http/router.hpp"
 #include "welkin/http/server.hpp"
+#include "welkin/nextcloud/nextcloud.hpp"
 
 namespace welkin::app {
 namespace {
@@ -15,6 +16,10 @@ Task<> say_alive(http::Request&, http::Reply& rp) {
 Task<> say_not_ready(http::Request&, http::Reply& rp) {
   rp.set("Retry-After", "5");
   co_await rp.send(http::Status::unavailable, kJson, R"({"status":"error","db":"error"})");
+}
+
+Task<> say_in_maintenance(http::Request&, http::Reply& rp) {
+  co_await rp.send(http::Status::ok, kJson, nextcloud::status_json(true));
 }
 
 Task<> say_later(http::Request& rq, http::Reply& rp, const std::string&) {
@@ -34,6 +39,7 @@ struct WaitingRoom::Impl {
     auto open = router.scope({});
     open.on({http::Method::get, "/health", "health", http::Access::open, "health", "read"}, say_alive);
     open.on({http::Method::get, "/ready", "ready", http::Access::open, "health", "read"}, say_not_ready);
+    open.on({http::Method::get, "/status.php", "status", http::Access::open, "-", "-"}, say_in_maintenance);
     router.set_fallback("", say_later);
     server = std::make_unique<http::Server>(io, config, router);
     io.start();

@@ -61,10 +61,10 @@ struct Files::Impl {
         room(std::make_shared<UploadRoom>(db, store, clock, config.windows_names)),
         locks(room),
         properties(room),
-        part_uploads(room),
         favorites(db),
         recent(db),
         search(db),
+        part_uploads(room),
         photos(db),
         change_log(db),
         trash_bin(db, config, clock),
@@ -79,10 +79,10 @@ struct Files::Impl {
   std::shared_ptr<UploadRoom> room;
   Locks locks;
   Properties properties;
-  PartUploads part_uploads;
   Favorites favorites;
   Recent recent;
   Search search;
+  PartUploads part_uploads;
   Photos photos;
   ChangeLog change_log;
   Trash trash_bin;
@@ -105,10 +105,10 @@ Batches& Files::batches() { return impl_->batches; }
 Trash& Files::trash_bin() { return impl_->trash_bin; }
 Versions& Files::versions() { return impl_->versions; }
 Properties& Files::properties() { return impl_->properties; }
-PartUploads& Files::part_uploads() { return impl_->part_uploads; }
 Favorites& Files::favorites() { return impl_->favorites; }
 Recent& Files::recent() { return impl_->recent; }
 Search& Files::search() { return impl_->search; }
+PartUploads& Files::part_uploads() { return impl_->part_uploads; }
 Photos& Files::photos() { return impl_->photos; }
 
 void Files::close() {

@@ -326,6 +326,7 @@ class Operating(unittest.TestCase):
                 self.assertTrue(wait_until(lambda: status("/health") == 200, 60), welkin.log())
                 self.assertEqual(503, status("/ready"))
                 self.assertEqual(503, status("/api/auth/status"))
+                self.assertEqual(200, status("/status.php"), "clients of Nextcloud wait")
                 cluster.resume()
                 welkin.wait_greeting()
                 self.assertTrue(welkin.wait_ready(60), welkin.log())

@@ -94,7 +94,7 @@ TestServer::TestServer(const std::function<void(Config&)>& adjust)
               [this]() -> Task<std::string> { co_return missing; });
   dav::mount(router, {*people, *files, *collections, *scheduling, config, clock, *birthdays, *subscriptions});
   nextcloud::mount(router,
-                   {*people, *files, *collections, *scheduling, config, clock, *birthdays, *subscriptions});
+                   {*people, *files, *collections, *scheduling, config, clock, *birthdays, *subscriptions, *thumbnails});
 
   io_ = std::make_unique<http::IoThreads>(kIoThreads);
   for (std::size_t i = 0; i < io_->size(); ++i) {

@@ -133,10 +133,10 @@ class Trash;       // welkin/files/trash.hpp
 class Versions;    // welkin/files/versions.hpp
 class Browse;      // welkin/files/browse.hpp
 class Properties;  // welkin/files/properties.hpp
-class PartUploads;  // welkin/files/part_uploads.hpp
 class Favorites;   // welkin/files/favorites.hpp
 class Recent;      // welkin/files/favorites.hpp
 class Search;      // welkin/files/search.hpp
+class PartUploads;  // welkin/files/part_uploads.hpp
 class Photos;      // welkin/files/photos.hpp
 struct BrowseWants;
 
@@ -258,12 +258,12 @@ class Files {
   Versions& versions();
   /// What clients keep with a node, see properties.hpp.
   Properties& properties();
-  /// Files that come in parts, see part_uploads.hpp.
-  PartUploads& part_uploads();
   /// What users mark for themselves, see favorites.hpp.
   Favorites& favorites();
   Recent& recent();
   Search& search();
+  /// Files that come in parts, see part_uploads.hpp.
+  PartUploads& part_uploads();
   Photos& photos();
 
   // --- upkeep, for the scheduler: each one bounded turn on the calling thread; true: more is waiting

@@ -1,5 +1,8 @@
 #pragma once
+#include <string>
+
 #include "welkin/dav/dav.hpp"
+#include "welkin/media/thumbnails.hpp"
 
 namespace welkin::nextcloud {
 
@@ -13,7 +16,11 @@ struct Services {
   const Clock& clock;
   calendars::Birthdays& birthdays;
   calendars::Subscriptions& subscriptions;
+  media::Thumbnails& thumbnails;
 };
+
+/// What /status.php says, also while there is no database: clients then wait and take nothing for deleted.
+std::string status_json(bool maintenance);
 
 /// Adds every route that the desktop client, the apps and rclone look for under Nextcloud's addresses.
 void mount(http::Router& router, const Services& services);
