@@ -30,3 +30,12 @@ jobs() {
   [ "$fit" -ge 1 ] || fit=1
   [ "$cores" -lt "$fit" ] && echo "$cores" || echo "$fit"
 }
+
+# The tool chain of the web app wants this Node; where the machine's is older, setup brings one that npm carries.
+node_wanted=20.19
+own_node="$root/build/node/node_modules/node/bin"
+node_is_new() {
+  command -v node >/dev/null &&
+    [ "$(printf '%s\n%s\n' "$node_wanted" "$(node -p process.versions.node)" | sort -V | head -n 1)" = "$node_wanted" ]
+}
+use_node() { node_is_new || export PATH="$own_node:$PATH"; }

@@ -49,6 +49,7 @@
 #include "welkin/nextcloud/nextcloud.hpp"
 #include "welkin/people/people.hpp"
 #include "welkin/rest/rest.hpp"
+#include "welkin/web/web.hpp"
 
 namespace welkin::app {
 namespace {
@@ -246,14 +247,17 @@ int serve() {
 
   const std::function<void()> refresh = refresh_process_gauges;
   http::Router router;
-  const rest::Services services{people,      files,      ids,       config,       clock,
+  const rest::Services services{people,      files,      ids,       config,        clock,
                                 collections, scheduling, birthdays, subscriptions, thumbnails};
-  rest::mount(router, services, [&db, &store] { return what_is_wrong(db, store); });
+  rest::mount(
+      router, services, [&db, &store] { return what_is_wrong(db, store); },
+      web::is_built() ? rest::OwnSetup::none : rest::OwnSetup::shown);
+  web::mount(router);
   const dav::Services dav_services{people, files, collections, scheduling,
                                    config, clock, birthdays,   subscriptions};
   dav::mount(router, dav_services);
-  nextcloud::mount(router, {people, files, collections, scheduling, config, clock, birthdays, subscriptions,
-                             thumbnails});
+  nextcloud::mount(
+      router, {people, files, collections, scheduling, config, clock, birthdays, subscriptions, thumbnails});
   if (!config.metrics_token.empty()) mount_metrics(router, config.metrics_token, refresh);
 
   for (std::size_t i = 0; i < io.size(); ++i) {

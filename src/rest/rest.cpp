@@ -33,7 +33,8 @@ Task<> answer_unmatched(const http::Middleware& errors, http::Request& rq, http:
 
 }  // namespace
 
-void mount(http::Router& router, const Services& services, std::function<Task<std::string>()> healthy) {
+void mount(http::Router& router, const Services& services, std::function<Task<std::string>()> healthy,
+           OwnSetup setup) {
   // Handlers refer to this copy; the fallback keeps it as long as the router lives.
   const auto kept = std::make_shared<const Services>(services);
   const auto limit = limit_json(kept->config);
@@ -41,7 +42,7 @@ void mount(http::Router& router, const Services& services, std::function<Task<st
   Scopes scopes{router.scope({errors, limit}), router.scope({errors, limit, require_user(*kept)}),
                 router.scope({errors, limit, require_admin(*kept)})};
   mount_system(scopes, *kept, std::move(healthy));
-  mount_setup(scopes, *kept);
+  mount_setup(scopes, *kept, setup);
   mount_auth(scopes, *kept);
   mount_app_passwords(scopes, *kept);
   mount_admin(scopes, *kept);

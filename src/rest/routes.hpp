@@ -28,8 +28,8 @@ inline auto family_routes(Scopes& s, const Services& services, std::string prefi
 }
 
 void mount_system(Scopes& s, const Services& services,
-                  std::function<Task<std::string>()> healthy);  // health, version
-void mount_setup(Scopes& s, const Services& services);          // set-up page, POST /api/setup
+                  std::function<Task<std::string>()> healthy);        // health, version
+void mount_setup(Scopes& s, const Services& services, OwnSetup own);  // set-up page, POST /api/setup
 void mount_auth(Scopes& s, const Services& services);  // login, refresh, logout, me, password, sessions
 void mount_app_passwords(Scopes& s, const Services& services);
 void mount_admin(Scopes& s, const Services& services);
@@ -37,8 +37,8 @@ void mount_folders(Scopes& s, const Services& services);
 void mount_files(Scopes& s, const Services& services);
 void mount_versions(Scopes& s, const Services& services);
 void mount_trash(Scopes& s, const Services& services);
-void mount_marks(Scopes& s, const Services& services);  // favourites, recent
-void mount_media(Scopes& s, const Services& services);  // thumbnails
+void mount_marks(Scopes& s, const Services& services);      // favourites, recent
+void mount_media(Scopes& s, const Services& services);      // thumbnails
 void mount_openapi(Scopes& s, const http::Router& router);  // what all of them are
 void mount_tus(Scopes& s, const Services& services);              // uploads that can be resumed
 void mount_chunked_uploads(Scopes& s, const Services& services);  // the older ones

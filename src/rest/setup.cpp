@@ -47,9 +47,10 @@ Task<> send_home(Request& rq, Reply& rp) {
 
 }  // namespace
 
-void mount_setup(Scopes& s, const Services& services) {
+void mount_setup(Scopes& s, const Services& services, OwnSetup own) {
   s.open.on({Method::post, "/api/setup", "setup.create", Access::open, "-", "-"},
             [services](Request& rq, Reply& rp) { return set_up(services, rq, rp); });
+  if (own == OwnSetup::none) return;
   s.open.on({Method::get, "/", "setup.home", Access::open, "-", "-"}, send_home);
   s.open.on({Method::get, "/setup", "setup.page", Access::open, "-", "-"}, send_page);
 }

@@ -6,6 +6,8 @@
 #include <thread>
 
 #include "http/test_server.hpp"
+#include "support/certificate.hpp"
+#include "support/temp_folder.hpp"
 #include "support/web_socket_client.hpp"
 #include "welkin/http/router.hpp"
 
@@ -168,6 +170,36 @@ TEST_F(Sockets, SayGoodbyeWhenTheServerStops) {
   EXPECT_EQ(client.read_close(), 1001u);
   client.http().close();
   stopping.join();
+  EXPECT_EQ(ended, 1);
+}
+
+TEST_F(Sockets, AreEncryptedLikeEverythingElse) {
+  const tests::TempFolder folder;
+  server.config.tls_cert = folder.path() + "/cert.pem";
+  server.config.tls_key = folder.path() + "/key.pem";
+  make_certificate(server.config.tls_cert, server.config.tls_key);
+  serve({}, [](WebSocket& socket) -> Task<> {
+    const auto listen = [](WebSocket& s) -> Task<> {
+      while ((co_await s.receive(60s)).what == WebSocket::What::text) co_await s.send_text("heard");
+    };
+    const auto speak = [](WebSocket& s) -> Task<> {
+      for (int i = 0; i < 300; ++i) co_await s.send_text(std::string(100, 'x'));
+    };
+    co_await http::side_by_side(listen(socket), speak(socket));
+  });
+  WebSocketClient client(server.port(), {.tls = true});
+  ASSERT_EQ(client.open("/ws"), 101);
+  for (int i = 0; i < 50; ++i) client.send_text("one");
+  int heard = 0, spoken = 0;
+  for (int i = 0; i < 350; ++i) {
+    const auto text = client.read_text();
+    heard += text == "heard" ? 1 : 0;
+    spoken += text == std::string(100, 'x') ? 1 : 0;
+  }
+  EXPECT_EQ(heard, 50);
+  EXPECT_EQ(spoken, 300);
+  client.http().close();
+  server.stop();
   EXPECT_EQ(ended, 1);
 }
 

@@ -30,8 +30,12 @@ struct Services {
   media::Thumbnails& thumbnails;
 };
 
+/// The small page for the first account, for a server without the web app, which has its own.
+enum class OwnSetup { shown, none };
+
 /// Adds every route below /api, /health and /ready, the set-up page, and the JSON answers for unknown ones.
 /// `healthy` answers /ready: empty when all is well, else what is wrong ("database", "store read-only: ...").
-void mount(http::Router& router, const Services& services, std::function<Task<std::string>()> healthy);
+void mount(http::Router& router, const Services& services, std::function<Task<std::string>()> healthy,
+           OwnSetup setup = OwnSetup::shown);
 
 }  // namespace welkin::rest
