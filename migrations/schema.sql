@@ -765,6 +765,17 @@ begin
   return coalesce(cardinality(trashed), 0) >= p_limit or coalesce(cardinality(members), 0) >= p_limit;
 end $$;
 
+CREATE FUNCTION public.end_lock(p_token uuid) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare l record;
+begin
+  select drive_id, app into l from locks where token = p_token;
+  if l.app = 2 then perform pg_advisory_xact_lock(1, l.drive_id); end if;
+  delete from locks where token = p_token returning node_id, drive_id, app into l;
+  if l.app = 2 then perform tell_of_lock(l.node_id, l.drive_id); end if;
+end $$;
+
 CREATE FUNCTION public.etag_text(p_drive integer, p_seq bigint, p_node bigint) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$
@@ -939,7 +950,8 @@ begin
   if exists (
     select from (
       select r.resource, l.exclusive, coalesce(l.token = any (p_tokens)
-               and (l.owner_id is null or l.owner_id = any (p_subjects)), false) satisfied
+               and (l.owner_id is null or l.owner_id = any (p_subjects))
+               or l.app = 2 and l.owner_id = any (p_subjects), false) satisfied
         from locks l cross join lateral (values
                (1, l.depth_infinity or l.node_id = p_node),
                (2, p_parent is not null and (l.node_id = p_parent
@@ -951,7 +963,8 @@ begin
   return p_deep and exists (
     select from (
       select l.node_id, l.exclusive, coalesce(l.token = any (p_tokens)
-               and (l.owner_id is null or l.owner_id = any (p_subjects)), false) satisfied
+               and (l.owner_id is null or l.owner_id = any (p_subjects))
+               or l.app = 2 and l.owner_id = any (p_subjects), false) satisfied
         from (select distinct y.node_id from locks y
                where y.drive_id = p_drive and y.expires_at > now() and y.node_id <> p_node) d
         join locks l on l.drive_id = p_drive and l.node_id = d.node_id and l.expires_at > now()
@@ -1078,11 +1091,11 @@ begin
     raise exception using errcode = 'WN404', message = 'not_found'; end if;
   if g.rights & p_right <> p_right or p_user = 0 then
     raise exception using errcode = 'WF403', message = 'forbidden'; end if;
-  delete from locks l where l.drive_id = drive and l.expires_at <= now();
+  delete from locks l where l.drive_id = drive and l.expires_at <= now() and l.app <> 2;
   return query
     select l.token, array_position(g.chain, l.node_id) - 1, coalesce(way_down(p_node, l.node_id), '{}')
       from locks l
-     where l.drive_id = drive and (l.exclusive or p_exclusive)
+     where l.drive_id = drive and (l.exclusive or p_exclusive) and l.expires_at > now()
        and (l.node_id = p_node or l.depth_infinity and l.node_id = any (g.chain)
             or p_infinity and way_down(p_node, l.node_id) is not null)
      limit 100;
@@ -1093,6 +1106,7 @@ begin
   insert into locks (token, node_id, drive_id, owner_id, expires_at, seconds, depth_infinity, exclusive, app, owner_xml)
     values (p_token, p_node, drive, p_user, now() + make_interval(secs => p_seconds), p_seconds, p_infinity, p_exclusive,
             p_app, p_owner_xml);
+  if p_app = 2 then perform tell_of_lock(p_node, drive); end if;
 end $$;
 
 CREATE FUNCTION public.member_rights(p_drive integer, p_subjects bigint[], p_mask integer) RETURNS integer
@@ -2010,6 +2024,21 @@ begin
       end if;
     end if;
   end loop;
+end $$;
+
+CREATE FUNCTION public.tell_of_lock(p_node bigint, p_drive integer) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare d record;
+begin
+  d := begin_change(p_drive, 0, false);
+  with recursive up as (
+    select id, parent_id from nodes where id = p_node
+    union all
+    select n.id, n.parent_id from nodes n join up on n.id = up.parent_id)
+  update folders f set etag_seq = d.seq from up where f.node_id = up.id;
+  insert into changes (drive_id, seq, node_id, parent_id, op)
+    select p_drive, d.seq, n.id, n.parent_id, 4 from nodes n where n.id = p_node;
 end $$;
 
 CREATE FUNCTION public.transfer_object(p_from bigint, p_name text, p_to bigint, p_to_name text, p_copy boolean, p_overwrite boolean, p_user bigint, p_subjects bigint[], p_mask integer, p_expect smallint, p_expected uuid, OUT verdict text, OUT holder text, OUT created boolean) RETURNS record

@@ -45,10 +45,12 @@ struct Bench {
   files::Room room;
   Caller alice;
   NodeId folder;
-  const dav::PropRequest request = dav::read_propfind(wire::parse_xml(
-      "<propfind "
-      "xmlns='DAV:'><prop><resourcetype/><getcontentlength/><getlastmodified/><getetag/><displayname/>"
-      "</prop></propfind>"));
+  const dav::PropRequest request = dav::read_propfind(
+      wire::parse_xml(
+          "<propfind "
+          "xmlns='DAV:'><prop><resourcetype/><getcontentlength/><getlastmodified/><getetag/><displayname/>"
+          "</prop></propfind>"),
+      dav::kPlainAllProp);
 };
 
 Bench& bench() {
@@ -90,7 +92,7 @@ Task<> gather(Sent& sent) {
   auto browse = b.room.files->browse(b.alice, b.folder, rights::kOwner, {});
   for (auto page = co_await browse.next(); !page.empty(); page = co_await browse.next())
     for (const auto& row : page) all.push_back({row, std::string(row.name)});
-  const dav::Viewer viewer{b.alice, "/dav/principals/", 0};
+  const dav::Viewer viewer{b.alice, "/dav/principals/", 0, {}, {}};
   dav::RowWriter writer(b.request, viewer, false);
   std::string text;
   wire::Multistatus out(text);
@@ -106,7 +108,7 @@ Task<> gather(Sent& sent) {
 Task<> page_by_page(Sent& sent) {
   auto& b = bench();
   auto browse = b.room.files->browse(b.alice, b.folder, rights::kOwner, {});
-  const dav::Viewer viewer{b.alice, "/dav/principals/", 0};
+  const dav::Viewer viewer{b.alice, "/dav/principals/", 0, {}, {}};
   dav::RowWriter writer(b.request, viewer, false);
   std::string text;
   wire::Multistatus out(text);

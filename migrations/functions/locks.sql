@@ -1,7 +1,7 @@
 -- Write locks (RFC 4918 §6, §7). A lock sits on a node and covers it; with depth_infinity everything below too, also what
 -- comes later. It covers the membership of a folder as well: who adds, removes or renames a member needs the folder's
 -- token. Tokens count only for the user who made the lock; a lock without owner belongs to an application, and its token
--- alone proves it.
+-- alone proves it. What a user locks by hand keeps others out and never himself.
 
 drop function if exists is_locked(bigint[], bigint, bigint, integer, uuid[], boolean);
 
@@ -28,7 +28,8 @@ begin
   if exists (
     select from (
       select r.resource, l.exclusive, coalesce(l.token = any (p_tokens)
-               and (l.owner_id is null or l.owner_id = any (p_subjects)), false) satisfied
+               and (l.owner_id is null or l.owner_id = any (p_subjects))
+               or l.app = 2 and l.owner_id = any (p_subjects), false) satisfied
         from locks l cross join lateral (values
                (1, l.depth_infinity or l.node_id = p_node),
                (2, p_parent is not null and (l.node_id = p_parent
@@ -40,12 +41,37 @@ begin
   return p_deep and exists (
     select from (
       select l.node_id, l.exclusive, coalesce(l.token = any (p_tokens)
-               and (l.owner_id is null or l.owner_id = any (p_subjects)), false) satisfied
+               and (l.owner_id is null or l.owner_id = any (p_subjects))
+               or l.app = 2 and l.owner_id = any (p_subjects), false) satisfied
         from (select distinct y.node_id from locks y
                where y.drive_id = p_drive and y.expires_at > now() and y.node_id <> p_node) d
         join locks l on l.drive_id = p_drive and l.node_id = d.node_id and l.expires_at > now()
        where way_down(p_node, d.node_id) is not null) x
      group by x.node_id having bool_or(x.exclusive and not x.satisfied) or not bool_or(x.satisfied));
+end $$;
+
+-- What a user locks by hand (locks.app = 2) is shown beside the file, so the folders above get new etags and whoever
+-- compares them looks. Other locks are made and ended with every save of a document and change no etag.
+create or replace function tell_of_lock(p_node bigint, p_drive integer) returns void language plpgsql as $$
+declare d record;
+begin
+  d := begin_change(p_drive, 0, false);
+  with recursive up as (
+    select id, parent_id from nodes where id = p_node
+    union all
+    select n.id, n.parent_id from nodes n join up on n.id = up.parent_id)
+  update folders f set etag_seq = d.seq from up where f.node_id = up.id;
+  insert into changes (drive_id, seq, node_id, parent_id, op)
+    select p_drive, d.seq, n.id, n.parent_id, 4 from nodes n where n.id = p_node;
+end $$;
+
+create or replace function end_lock(p_token uuid) returns void language plpgsql as $$
+declare l record;
+begin
+  select drive_id, app into l from locks where token = p_token;
+  if l.app = 2 then perform pg_advisory_xact_lock(1, l.drive_id); end if;
+  delete from locks where token = p_token returning node_id, drive_id, app into l;
+  if l.app = 2 then perform tell_of_lock(l.node_id, l.drive_id); end if;
 end $$;
 
 -- Locks do not travel: a node that leaves its name leaves its locks, and those below, behind (§7.6).
@@ -76,11 +102,11 @@ begin
     raise exception using errcode = 'WN404', message = 'not_found'; end if;
   if g.rights & p_right <> p_right or p_user = 0 then
     raise exception using errcode = 'WF403', message = 'forbidden'; end if;
-  delete from locks l where l.drive_id = drive and l.expires_at <= now();
+  delete from locks l where l.drive_id = drive and l.expires_at <= now() and l.app <> 2;
   return query
     select l.token, array_position(g.chain, l.node_id) - 1, coalesce(way_down(p_node, l.node_id), '{}')
       from locks l
-     where l.drive_id = drive and (l.exclusive or p_exclusive)
+     where l.drive_id = drive and (l.exclusive or p_exclusive) and l.expires_at > now()
        and (l.node_id = p_node or l.depth_infinity and l.node_id = any (g.chain)
             or p_infinity and way_down(p_node, l.node_id) is not null)
      limit 100;
@@ -91,6 +117,7 @@ begin
   insert into locks (token, node_id, drive_id, owner_id, expires_at, seconds, depth_infinity, exclusive, app, owner_xml)
     values (p_token, p_node, drive, p_user, now() + make_interval(secs => p_seconds), p_seconds, p_infinity, p_exclusive,
             p_app, p_owner_xml);
+  if p_app = 2 then perform tell_of_lock(p_node, drive); end if;
 end $$;
 
 -- Into the trash with files that a LOCK made, nobody wrote and nobody has locked any more (RFC 4918 §7.3 leaves them

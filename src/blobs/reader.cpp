@@ -179,7 +179,8 @@ ChunkReader::ChunkReader(Store::Impl& store, const ContentView& content, Slice s
 Task<> ChunkReader::list_ahead() {
   const bool is_whole = !parts_.empty() && parts_.back().offset + parts_.back().size_bytes >= end_;
   if (rest_ || is_whole || at_ >= end_) co_return;
-  const std::uint64_t from = parts_.empty() ? at_ : parts_.back().offset + parts_.back().size_bytes;
+  const std::uint64_t behind = parts_.empty() ? 0 : parts_.back().offset + parts_.back().size_bytes;
+  const std::uint64_t from = std::max(at_, behind);  // what is asked for may begin behind the parts at hand
   const auto after = [content = content_, from, end = end_](const db::Row* last) {
     return db::Params(content, static_cast<std::int64_t>(end),
                       last ? last->i64(0) + last->i32(3) : static_cast<std::int64_t>(from));

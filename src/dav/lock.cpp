@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <limits>
 
-#include "welkin/dav/errors.hpp"
+#include "dav/user_lock.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/core/text.hpp"
+#include "welkin/dav/errors.hpp"
 #include "welkin/wire/multistatus.hpp"
 
 namespace welkin::dav {
@@ -157,6 +158,10 @@ Task<std::optional<files::LockResult>> take(Change& change, const files::LockReq
 }  // namespace
 
 Task<> lock(Change& change) {
+  if (is_user_lock(change)) {
+    co_await lock_by_hand(change);
+    co_return;
+  }
   const auto info = co_await read_xml(change.rq);
   if (!info) {
     co_await refresh(change);
@@ -187,6 +192,10 @@ Task<> lock(Change& change) {
 }
 
 Task<> unlock(Change& change) {
+  if (is_user_lock(change)) {
+    co_await unlock_by_hand(change);
+    co_return;
+  }
   auto given = text::trim(change.rq.header("lock-token"));
   if (given.starts_with('<') && given.ends_with('>')) given = given.substr(1, given.size() - 2);
   if (given.empty()) throw Error(Errc::invalid, "no_lock_token", "UNLOCK needs a Lock-Token header");

@@ -39,6 +39,7 @@ constexpr db::Stmt kBlocking{
     "   and (l.node_id = $1 or l.depth_infinity and l.node_id = any (g.chain)"
     "        or $7 and l.node_id = g.chain[2] or $8 and way_down($1, l.node_id) is not null)"
     "   and not (l.token = any ($9) and (l.owner_id is null or l.owner_id = any ($2)))"
+    "   and not (l.app = 2 and l.owner_id = any ($2))"
     " order by l.created_at, l.token limit 100"};
 
 constexpr db::Stmt kIsLocked{
@@ -62,12 +63,12 @@ constexpr db::Stmt kRefresh{
     " from gate($1, $2, $3, $4, $5, $6) g"
     " where l.token = $7 and l.expires_at > now() and l.owner_id = any ($2) and g.live and g.rights & 12 <> 0"
     "   and (l.node_id = $1 or l.depth_infinity and l.node_id = any (g.chain))"};
-constexpr db::Stmt kDelete{"files.delete_lock", "delete from locks where token = $1"};
+constexpr db::Stmt kDelete{"files.delete_lock", "select end_lock($1)"};
 constexpr db::Stmt kMarkBorn{"files.mark_born",
                              "insert into born_by_lock (node_id, etag_seq) values ($1, $2)"};
 constexpr db::Stmt kExpire{
     "files.expire_locks",
-    "delete from locks where token in (select token from locks where expires_at <= now() limit 1000)"};
+    "select end_lock(token) from (select token from locks where expires_at <= now() limit 1000) gone"};
 constexpr db::Stmt kPutAway{"files.put_away_unwritten", "select put_away_unwritten($1, 50)"};
 
 // Column `app`.
@@ -173,7 +174,7 @@ void delete_lock(db::Tx& tx, const db::Uuid& token) { tx.exec(kDelete, token); }
 
 void mark_born(db::Tx& tx, NodeId node, std::int64_t seq) { tx.exec(kMarkBorn, node, seq); }
 
-bool expire_locks(db::Tx& tx) { return tx.exec(kExpire).affected() == 1000; }
+bool expire_locks(db::Tx& tx) { return tx.exec(kExpire).size() == 1000; }
 
 bool put_away_unwritten(db::Tx& tx, std::uint32_t older_than_seconds) {
   return tx.one(kPutAway, static_cast<std::int32_t>(older_than_seconds))[0].boolean(0);

@@ -1,4 +1,5 @@
 #include "nextcloud/services.hpp"
+#include "nextcloud/trashbin.hpp"
 #include "nextcloud/uploads.hpp"
 #include "welkin/dav/authenticate.hpp"
 #include "welkin/dav/errors.hpp"
@@ -37,6 +38,8 @@ void mount_dav(http::Router& router, const Services& services) {
   dav::mount_groupware(router, dav, {"/remote.php/dav", "/remote.php/caldav", "/remote.php/carddav"},
                        kGroupwareProtocols);
   mount_uploads(router, services, files);
+  mount_trashbin(router, services);
+  mount_versions(router, services);
   const auto errors = dav::answer_errors(dav::nextcloud_error);
   router.scope({errors, dav::authenticate_claims(dav, kFileProtocols)})
       .on({http::Method::options, "/remote.php/dav", "nextcloud.dav_options", http::Access::open, "-", "-"},

@@ -225,7 +225,7 @@ TEST_F(DavPropfind, ValuesAreWrittenAsClientsReadThem) {
            "<d:supported-method-set/><d:quota-used-bytes/><d:supportedlock/><d:current-user-privilege-set/>"
            "<Z:Win32CreationTime xmlns:Z='urn:schemas-microsoft-com:'/><Z:Win32LastModifiedTime "
            "xmlns:Z='urn:schemas-microsoft-com:'/><A:executable xmlns:A='http://apache.org/dav/props/'/>"
-           "<oc:checksums xmlns:O='http://owncloud.org/ns'/>"));
+           "<oc:checksums xmlns:oc='http://owncloud.org/ns'/>"));
   const auto& file = answer.responses.at(0);
   EXPECT_EQ(file.text("getlastmodified"), "Fri, 14 Jul 2017 02:40:00 GMT");
   EXPECT_EQ(file.text("{urn:schemas-microsoft-com:}Win32LastModifiedTime"), "Fri, 14 Jul 2017 02:40:00 GMT");

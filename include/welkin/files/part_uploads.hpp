@@ -9,8 +9,8 @@
 #include "welkin/core/task.hpp"
 #include "welkin/files/files.hpp"
 
-/// Files that come in parts, in any order and over days. Parts are stored like any body, as chunks; putting them
-/// together joins lists and reads and moves no byte.
+/// Files that come in parts, in any order and over days. Parts are stored like any body, as chunks; putting
+/// them together joins lists and reads and moves no byte.
 namespace welkin::files {
 
 struct UploadRoom;
