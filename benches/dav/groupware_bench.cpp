@@ -203,7 +203,8 @@ Task<> gathered(const Scene& scene, Answering& out) {
     std::string name, data;
   };
   std::vector<Kept> all;
-  auto list = bench().all.objects().list(scene.collection.sight(), {}, {.times = false, .data = out.has_data()});
+  auto list =
+      bench().all.objects().list(scene.collection.sight(), {}, {.times = false, .data = out.has_data()});
   for (auto page = co_await list.next(); !page.empty(); page = co_await list.next())
     for (const auto& row : page) all.push_back({row, std::string(row.name), std::string(row.data)});
   for (auto& each : all) {
@@ -215,7 +216,8 @@ Task<> gathered(const Scene& scene, Answering& out) {
 }
 
 Task<> paged(const Scene& scene, Answering& out) {
-  auto list = bench().all.objects().list(scene.collection.sight(), {}, {.times = false, .data = out.has_data()});
+  auto list =
+      bench().all.objects().list(scene.collection.sight(), {}, {.times = false, .data = out.has_data()});
   for (auto page = co_await list.next(); !page.empty(); page = co_await list.next()) {
     for (const auto& row : page) out.row(row);
     out.send();

@@ -45,10 +45,12 @@ struct Bench {
   files::Room room;
   Caller alice;
   NodeId folder;
-  const dav::PropRequest request = dav::read_propfind(wire::parse_xml(
-      "<propfind "
-      "xmlns='DAV:'><prop><resourcetype/><getcontentlength/><getlastmodified/><getetag/><displayname/>"
-      "</prop></propfind>"), dav::kPlainAllProp);
+  const dav::PropRequest request = dav::read_propfind(
+      wire::parse_xml(
+          "<propfind "
+          "xmlns='DAV:'><prop><resourcetype/><getcontentlength/><getlastmodified/><getetag/><displayname/>"
+          "</prop></propfind>"),
+      dav::kPlainAllProp);
 };
 
 Bench& bench() {

@@ -166,11 +166,15 @@ void rows(benchmark::State& state, const dav::PropRequest& request) {
 
 void BM_Rows10000_Named(benchmark::State& state) {
   rows(state,
-       dav::read_propfind(wire::parse_xml(
-           "<propfind xmlns='DAV:'><prop><resourcetype/><getcontentlength/><getlastmodified/><getetag/>"
-           "<displayname/><quota/></prop></propfind>"), dav::kPlainAllProp));
+       dav::read_propfind(
+           wire::parse_xml(
+               "<propfind xmlns='DAV:'><prop><resourcetype/><getcontentlength/><getlastmodified/><getetag/>"
+               "<displayname/><quota/></prop></propfind>"),
+           dav::kPlainAllProp));
 }
-void BM_Rows10000_Allprop(benchmark::State& state) { rows(state, dav::read_propfind(std::nullopt, dav::kPlainAllProp)); }
+void BM_Rows10000_Allprop(benchmark::State& state) {
+  rows(state, dav::read_propfind(std::nullopt, dav::kPlainAllProp));
+}
 BENCHMARK(BM_Rows10000_Named)->Unit(benchmark::kMicrosecond);
 BENCHMARK(BM_Rows10000_Allprop)->Unit(benchmark::kMicrosecond);
 

@@ -278,6 +278,7 @@ int serve() {
     files.events()->close();  // streams without an end are not waited for
     scrubber.stop();
     mailer.stop();
+    reader.stop();
     jobs.stop();
     fetcher.stop();
     thumbnails.close();

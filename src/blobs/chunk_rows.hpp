@@ -72,8 +72,9 @@ class ChunkTx {
   virtual void insert_upload_chunks(UploadId upload, std::int32_t part,
                                     std::span<const std::uint64_t> offsets,
                                     std::span<const ChunkId> chunks) = 0;
-  /// Locks the upload, gives the chunks of `parts` to `content` in that order (and counts them there), and takes
-  /// all from the upload; those of other parts are queued. No parts: all, in the order of their numbers.
+  /// Locks the upload, gives the chunks of `parts` to `content` in that order (and counts them there), and
+  /// takes all from the upload; those of other parts are queued. No parts: all, in the order of their
+  /// numbers.
   /// @return bytes they hold. @throws Error gone `upload_ended`
   virtual std::uint64_t join_upload(UploadId upload, std::span<const std::int32_t> parts,
                                     ContentId content) = 0;

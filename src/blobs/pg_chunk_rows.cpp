@@ -145,7 +145,8 @@ void PgChunkTx::insert_upload_chunks(UploadId upload, std::int32_t part,
   }
 }
 
-std::uint64_t PgChunkTx::join_upload(UploadId upload, std::span<const std::int32_t> parts, ContentId content) {
+std::uint64_t PgChunkTx::join_upload(UploadId upload, std::span<const std::int32_t> parts,
+                                     ContentId content) {
   static constexpr Stmt kPartSizes{"blobs.part_sizes", R"(
     select u.part, sum(c.size)::bigint, count(*) from upload_chunks u join chunks c on c.id = u.chunk_id
       left join unnest($2::int[]) with ordinality as w (part, ord) on w.part = u.part

@@ -272,9 +272,9 @@ void Pipeline::record_placed() {
   }
   std::vector<PlacedChunk> surplus;
   try {
-    store_.rows.transaction(
-        [&](ChunkTx& tx) { surplus = record_batch(tx, *store_.vfs, upload, options_.part.value_or(0),
-                               recorded_bytes_, chunks); });
+    store_.rows.transaction([&](ChunkTx& tx) {
+      surplus = record_batch(tx, *store_.vfs, upload, options_.part.value_or(0), recorded_bytes_, chunks);
+    });
   } catch (const Error& e) {
     if (is_certain(e)) set_sure();
     throw;

@@ -122,7 +122,8 @@ std::vector<ContentId> record_bodies(ChunkTx& tx, Vfs& vfs, std::span<const Seal
   std::size_t at = 0;  // in resolved.ids
   for (std::size_t i = 0; i < bodies.size(); ++i) {
     if (bodies[i]->is_inline()) continue;
-    std::uint64_t offset = bodies[i]->upload ? tx.join_upload(bodies[i]->upload, bodies[i]->parts, ids[i]) : 0;
+    std::uint64_t offset =
+        bodies[i]->upload ? tx.join_upload(bodies[i]->upload, bodies[i]->parts, ids[i]) : 0;
     std::vector<PlacedChunk> surplus;
     for (const auto& chunk : chunks_of(*bodies[i])) {
       references.push_back({ids[i], offset, resolved.ids[at]});

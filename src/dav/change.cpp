@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <set>
 
-#include "welkin/dav/errors.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/core/text.hpp"
+#include "welkin/dav/errors.hpp"
 #include "welkin/http/conditional.hpp"
 
 namespace welkin::dav {
@@ -153,7 +153,9 @@ void set_written(const Change& change, const files::Node& node) {
   change.rp.set("OC-FileId", client_id(tree, node.id));
 }
 
-std::string client_id(const Tree& tree, NodeId node) { return fmt::format("{:08}{}", node.value, tree.instance_id); }
+std::string client_id(const Tree& tree, NodeId node) {
+  return fmt::format("{:08}{}", node.value, tree.instance_id);
+}
 
 std::string_view allowed_methods(const files::Located& at) {
   if (!at.node) return "OPTIONS, PUT, MKCOL, LOCK";

@@ -75,15 +75,15 @@ void mount_tree(http::Router& router, const Services& base, Tree tree) {
               [services](http::Request& rq, http::Reply& rp) { return options(services, rq, rp); });
   const auto answer_others = wrapped(errors, authenticate, refuse_method);
   const auto above = pattern.substr(0, pattern.find("/{"));
-  router.set_failure_form(above, {"application/xml; charset=utf-8",
-                                  [for_nextcloud = at.for_nextcloud](auto slug, auto message) {
-                                    return write_failure(for_nextcloud, slug, message);
-                                  }});
-  router.set_fallback(above, [answer_options, answer_others](http::Request& rq, http::Reply& rp,
-                                                             const std::string& allowed) {
-    if (!allowed.empty()) rp.set("Allow", allowed);
-    return rq.method() == http::Method::options ? answer_options(rq, rp) : answer_others(rq, rp);
-  });
+  router.set_failure_form(
+      above, {"application/xml; charset=utf-8", [for_nextcloud = at.for_nextcloud](auto slug, auto message) {
+                return write_failure(for_nextcloud, slug, message);
+              }});
+  router.set_fallback(
+      above, [answer_options, answer_others](http::Request& rq, http::Reply& rp, const std::string& allowed) {
+        if (!allowed.empty()) rp.set("Allow", allowed);
+        return rq.method() == http::Method::options ? answer_options(rq, rp) : answer_others(rq, rp);
+      });
 }
 
 void mount(http::Router& router, const Services& services) {

@@ -89,10 +89,9 @@ Task<> answer(const Problem& problem, ErrorWriter write, http::Reply& rp) {
     rp.set("WWW-Authenticate", "Basic realm=\"Welkin\", charset=\"UTF-8\"");
   }
   if (problem.retry_after_seconds != 0) rp.set("Retry-After", std::to_string(problem.retry_after_seconds));
-  co_await rp.send(
-      problem.status, "application/xml; charset=utf-8",
-      write == nullptr ? error_xml(problem.slug, problem.message)
-                       : write(problem.status, problem.slug, problem.message));
+  co_await rp.send(problem.status, "application/xml; charset=utf-8",
+                   write == nullptr ? error_xml(problem.slug, problem.message)
+                                    : write(problem.status, problem.slug, problem.message));
 }
 
 Task<> guarded(ErrorWriter write, const http::Handler& next, http::Request& rq, http::Reply& rp) {

@@ -63,8 +63,8 @@ class Page {
 
 }  // namespace
 
-Task<> send_folder(const TreeServices& services, http::Request& rq, http::Reply& rp, const files::Node& folder,
-                   const Place& place) {
+Task<> send_folder(const TreeServices& services, http::Request& rq, http::Reply& rp,
+                   const files::Node& folder, const Place& place) {
   const bool html = rq.headers().joined("accept").find("text/html") != std::string::npos;
   rp.set("Vary", "Accept, Authorization");
   if (html) {

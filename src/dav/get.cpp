@@ -1,9 +1,9 @@
 #include "dav/get.hpp"
 
 #include "dav/folder_page.hpp"
-#include "welkin/dav/location.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/core/text.hpp"
+#include "welkin/dav/location.hpp"
 #include "welkin/http/body.hpp"
 
 namespace welkin::dav {

@@ -46,7 +46,8 @@ bool holds(const wire::IfCondition& condition, const State& state) {
 /// Walks the header, looking up each resource once.
 class Check {
  public:
-  Check(const TreeServices& services, const http::Request& rq, const Place& place, const files::Located& target)
+  Check(const TreeServices& services, const http::Request& rq, const Place& place,
+        const files::Located& target)
       : services_(services), rq_(rq), place_(place), target_(target) {}
 
   Task<IfVerdict> run(const wire::IfHeader& header) {

@@ -54,7 +54,8 @@ Listing::Listing(const TreeServices& services, http::Request& rq, http::Reply& r
       caller_(rq.caller()),
       rp_(rp),
       viewer_(viewer_of(services, rq)),
-      facts_(services, caller_, request, std::string(rq.base_path()) + services.tree.path_of(rq.caller().name) + '/'),
+      facts_(services, caller_, request,
+             std::string(rq.base_path()) + services.tree.path_of(rq.caller().name) + '/'),
       writer_(request, viewer_, preferences.minimal),
       out_(text_) {
   wants_.mime_type = (request.needs & needs::kMimeType) != 0;

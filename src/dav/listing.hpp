@@ -7,8 +7,8 @@
 #include <string>
 
 #include "dav/facts.hpp"
-#include "welkin/dav/resource.hpp"
 #include "dav/row_writer.hpp"
+#include "welkin/dav/resource.hpp"
 
 namespace welkin::dav {
 

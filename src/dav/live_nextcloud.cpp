@@ -4,8 +4,8 @@
 #include "welkin/core/text.hpp"
 #include "welkin/wire/xml.hpp"
 
-/// Names, letters and forms as the sync clients of ownCloud and Nextcloud read them. Some crash over an element
-/// that is there and empty, so what has no value is not told.
+/// Names, letters and forms as the sync clients of ownCloud and Nextcloud read them. Some crash over an
+/// element that is there and empty, so what has no value is not told.
 namespace welkin::dav {
 namespace {
 
@@ -38,7 +38,9 @@ std::uint64_t epoch(Micros at) {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(1, times::seconds(at)));
 }
 
-bool is_shared(const Resource& r, const Viewer& v) { return r.owner != nullptr && r.owner->id != v.caller.user; }
+bool is_shared(const Resource& r, const Viewer& v) {
+  return r.owner != nullptr && r.owner->id != v.caller.user;
+}
 
 bool id(const Resource& r, const Viewer& v, std::string& out) {
   if (v.instance_id.empty()) return false;
@@ -164,7 +166,8 @@ bool creation_time(const Resource& r, const Viewer&, std::string& out) {
   return true;
 }
 
-/// Arrival is not kept apart from the time of creation, which is that of arrival unless a client gave another.
+/// Arrival is not kept apart from the time of creation, which is that of arrival unless a client gave
+/// another.
 bool upload_time(const Resource& r, const Viewer&, std::string& out) {
   number(out, "nc:upload_time", epoch(r.row.created_at));
   return true;
@@ -197,7 +200,8 @@ bool always_false(const Resource&, const Viewer&, std::string& out) {
 }
 constexpr char kIsEncrypted[] = "nc:is-encrypted", kCommentsCount[] = "oc:comments-count",
                kCommentsUnread[] = "oc:comments-unread", kIsFederated[] = "nc:is-federated",
-               kHideDownload[] = "nc:hide-download", kHidden[] = "nc:hidden", kHasPreview[] = "nc:has-preview";
+               kHideDownload[] = "nc:hide-download", kHidden[] = "nc:hidden",
+               kHasPreview[] = "nc:has-preview";
 
 /// The lock that clients are told of: the first, when there are several.
 const files::Lock* lock_of(const Resource& r) { return r.locks.empty() ? nullptr : r.locks.front().lock; }

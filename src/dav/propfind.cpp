@@ -9,8 +9,8 @@ Task<> propfind(const TreeServices& services, http::Request& rq, http::Reply& rp
   const auto place = checked_place(services.tree, rq);
   const auto depth = depth_of(rq).value_or(DepthHeader{Depth::infinity});
   auto preferences = preferences_of(rq);
-  const auto request = read_propfind(co_await read_xml(rq),
-                                     services.tree.for_nextcloud ? kNextcloudAllProp : kPlainAllProp);
+  const auto request =
+      read_propfind(co_await read_xml(rq), services.tree.for_nextcloud ? kNextcloudAllProp : kPlainAllProp);
   const auto node = co_await require_node(services, rq, place);
   const bool has_members = node.is_folder() && depth.depth != Depth::zero;
   preferences.no_root = has_members && preferences.no_root;

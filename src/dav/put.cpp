@@ -72,7 +72,8 @@ Task<> make_parents(Change& change) {
     auto at = co_await files.locate(change.rq.caller(), above);
     if (!at.node) {
       try {
-        at.node = co_await files.create_folder(change.rq.caller(), folder.id, names[i - 1], change.submitted.tokens);
+        at.node = co_await files.create_folder(change.rq.caller(), folder.id, names[i - 1],
+                                               change.submitted.tokens);
       } catch (const Error& e) {
         if (e.code() != Errc::conflict) throw;  // made by another upload of the same client
       }

@@ -20,7 +20,8 @@ Task<> remove(Change& change) {
   const bool for_good = change.services.tree.for_nextcloud &&
                         text::iequals(text::trim(change.rq.header("x-nc-skip-trashbin")), "true");
   if (for_good) {
-    co_await files.trash_bin().destroy(change.rq.caller(), node.id, std::move(expect), change.submitted.tokens);
+    co_await files.trash_bin().destroy(change.rq.caller(), node.id, std::move(expect),
+                                       change.submitted.tokens);
   } else {
     co_await files.trash(change.rq.caller(), node.id, std::move(expect), change.submitted.tokens);
   }

@@ -4,10 +4,10 @@
 
 #include "dav/filter_files.hpp"
 #include "dav/listing.hpp"
-#include "welkin/dav/location.hpp"
 #include "dav/sync_token.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/core/text.hpp"
+#include "welkin/dav/location.hpp"
 #include "welkin/files/changes.hpp"
 
 namespace welkin::dav {

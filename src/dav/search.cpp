@@ -4,9 +4,9 @@
 #include <deque>
 
 #include "dav/listing.hpp"
-#include "welkin/dav/location.hpp"
 #include "dav/search_query.hpp"
 #include "welkin/core/error.hpp"
+#include "welkin/dav/location.hpp"
 
 namespace welkin::dav {
 namespace {
@@ -138,7 +138,8 @@ Task<> search(const TreeServices& services, http::Request& rq, http::Reply& rp) 
   auto query = co_await read_query(rq);
   const auto here = checked_place(services.tree, rq);
   co_await require_node(services, rq, here);
-  auto scope = query.scope.empty() ? std::optional<Place>(here) : place_of_tag(services.tree, rq, query.scope);
+  auto scope =
+      query.scope.empty() ? std::optional<Place>(here) : place_of_tag(services.tree, rq, query.scope);
   co_await search_in(services, rq, rp, std::move(query), std::move(scope));
 }
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "welkin/dav/location.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/core/text.hpp"
+#include "welkin/dav/location.hpp"
 #include "welkin/files/properties.hpp"
 #include "welkin/http/upload_headers.hpp"
 

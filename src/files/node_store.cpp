@@ -14,9 +14,9 @@ namespace welkin::files::store {
   "n.id, n.parent_id, n.drive_id, n.kind, n.name, n.size, n.mtime, n.created_at, n.etag_seq, n.etag_drive, " \
   "n.content_id, n.author_id, f.etag_seq, f.changed_at, f.bytes_below, "                                     \
   "(select m.name from mime_types m where m.id = n.mime)"
-#define WELKIN_NODE_MORE                                                                                     \
+#define WELKIN_NODE_MORE                                                                                 \
   ", (select coalesce(c.sha256, '') || coalesce(c.sha1, '') from contents c where c.id = n.content_id)," \
-  " (select u.name from users u where u.id = " \
+  " (select u.name from users u where u.id = "                                                           \
   "n.author_id), n.creator_id, n.flags & 4 <> 0"
 #define WELKIN_NODE_JOINS \
   " left join lateral (select * from folders x where x.node_id = n.id offset 0) f on n.kind = 2"

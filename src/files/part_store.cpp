@@ -7,25 +7,27 @@
 namespace welkin::files::store {
 namespace {
 
-#define WELKIN_UPLOAD_COLUMNS \
-  "select u.id, u.client_dir, u.total, u.stored, u.expires_at - make_interval(secs => $2::int) from uploads u"
+#define WELKIN_UPLOAD_COLUMNS                                                                         \
+  "select u.id, u.client_dir, u.total, u.stored, u.expires_at - make_interval(secs => $2::int) from " \
+  "uploads u"
 constexpr db::Stmt kFind{"files.find_part_upload", WELKIN_UPLOAD_COLUMNS
                          " where u.user_id = $1 and u.client_dir = $3 and u.expires_at > now()"};
-constexpr db::Stmt kList{"files.part_uploads",
-                         WELKIN_UPLOAD_COLUMNS
+constexpr db::Stmt kList{"files.part_uploads", WELKIN_UPLOAD_COLUMNS
                          " where u.user_id = $1 and u.client_dir is not null and u.expires_at > now()"
                          " order by u.client_dir"};
 constexpr db::Stmt kParts{"files.upload_parts",
                           "select name, size, stored_at from upload_parts where upload_id = $1"};
 constexpr db::Stmt kFacts{"files.facts_of_parts",
                           "select name, part, size, crc32 from upload_parts where upload_id = $1"};
-constexpr db::Stmt kExpired{"files.expired_part_upload",
-                            "select id from uploads where user_id = $1 and client_dir = $2 and expires_at <= now()"};
+constexpr db::Stmt kExpired{
+    "files.expired_part_upload",
+    "select id from uploads where user_id = $1 and client_dir = $2 and expires_at <= now()"};
 constexpr db::Stmt kBegin{"files.begin_part_upload", "select begin_part_upload($1, $2, $3, $4, $5, $6, $7)"};
 constexpr db::Stmt kBeginPart{"files.begin_part", "select begin_part($1, $2, $3, $4, $5)"};
 constexpr db::Stmt kPutPart{"files.put_part", "select put_part($1, $2, $3, $4, $5, $6)"};
 constexpr db::Stmt kDropPart{"files.drop_part", "select drop_part($1, $2)"};
 constexpr db::Stmt kMove{"files.move_upload", "select move_upload($1, $2)"};
+constexpr db::Stmt kJoin{"files.join_part_uploads", "select join_part_uploads($1, $2, $3)"};
 constexpr db::Stmt kDrop{"files.drop_upload", "select drop_upload($1)"};
 
 std::int64_t clamped(std::uint64_t bytes) {
@@ -95,8 +97,9 @@ std::vector<blobs::Store::PartFacts> facts_of_parts(db::Tx& tx, UploadId upload)
   };
   std::vector<Named> named;
   for (const auto row : tx.exec(kFacts, upload)) {
-    named.push_back({row.str(0),
-                     {row.i32(1), static_cast<std::uint64_t>(row.i64(2)), static_cast<std::uint32_t>(row.i32(3))}});
+    named.push_back(
+        {row.str(0),
+         {row.i32(1), static_cast<std::uint64_t>(row.i64(2)), static_cast<std::uint32_t>(row.i32(3))}});
   }
   std::sort(named.begin(), named.end(),
             [](const auto& a, const auto& b) { return part_comes_before(a.name, b.name); });
@@ -115,7 +118,8 @@ std::int32_t begin_part(db::Tx& tx, UploadId upload, std::uint64_t size_bytes,
   });
 }
 
-bool put_part(db::Tx& tx, UploadId upload, const std::string& name, std::int32_t part, const blobs::Sealed& body) {
+bool put_part(db::Tx& tx, UploadId upload, const std::string& name, std::int32_t part,
+              const blobs::Sealed& body) {
   return obeyed([&] {
     return tx
         .one(kPutPart, upload, name, part, clamped(body.size_bytes), static_cast<std::int32_t>(body.crc32),
@@ -130,6 +134,10 @@ bool drop_part(db::Tx& tx, UploadId upload, const std::string& name) {
 
 void move_upload(db::Tx& tx, UploadId upload, DriveId drive) {
   obeyed([&] { return tx.exec(kMove, upload, static_cast<std::int32_t>(drive.value)); });
+}
+
+void join_uploads(db::Tx& tx, UploadId into, const std::vector<std::int64_t>& from) {
+  obeyed([&] { return tx.exec(kJoin, into, from, PartUploads::kPartsMax); });
 }
 
 void drop_upload(db::Tx& tx, UploadId upload) { tx.exec(kDrop, upload); }

@@ -147,6 +147,20 @@ Task<> PartUploads::drop_part(Caller caller, std::string upload, std::string par
   });
 }
 
+Task<> PartUploads::join(Caller caller, std::string into, std::vector<std::string> from) {
+  require_user(caller);
+  std::vector<std::string> names = from;
+  names.push_back(into);
+  std::sort(names.begin(), names.end());
+  if (std::adjacent_find(names.begin(), names.end()) != names.end())
+    throw Error(Errc::invalid, "twice", "an upload can become a part once only");
+  co_await room_->db.write([&](db::Tx& tx) {
+    std::vector<std::int64_t> ids;
+    for (const auto& name : from) ids.push_back(require_upload(tx, caller, name).id.value);
+    store::join_uploads(tx, require_upload(tx, caller, into).id, ids);
+  });
+}
+
 Task<Written> PartUploads::finish(Caller caller, std::string upload, UploadOptions options) {
   require_user(caller);
   if (!options.target.file) options.target.name = require_name(options.target.name, Kind::file);

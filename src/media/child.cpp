@@ -23,6 +23,8 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
+constexpr int kLookAgainMs = 100;  // whether it is to be stopped
+
 std::vector<char*> pointers(std::vector<std::string>& words) {
   std::vector<char*> out;
   out.reserve(words.size() + 1);
@@ -92,30 +94,33 @@ void limit(__rlimit_resource what, std::uint64_t most) {
   _exit(127);
 }
 
-/// Reads until the end or the deadline. @return whether the end came
-bool read_output(int fd, SteadyClock::time_point deadline, std::size_t most, std::string& out) {
+bool is_stopped(const ChildLimits& limits) { return limits.stop != nullptr && limits.stop->load(); }
+
+/// Reads until the end, the deadline or the stop. @return whether the end came
+bool read_output(int fd, SteadyClock::time_point deadline, const ChildLimits& limits, std::string& out) {
   std::array<char, 16'384> buffer;
   for (;;) {
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - SteadyClock::now()).count();
-    if (left <= 0) return false;
+    if (left <= 0 || is_stopped(limits)) return false;
     pollfd waiting{fd, POLLIN, 0};
-    if (poll(&waiting, 1, static_cast<int>(left)) <= 0) continue;
+    if (poll(&waiting, 1, static_cast<int>(std::min<long long>(left, kLookAgainMs))) <= 0) continue;
     const auto got = read(fd, buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return true;
-    out.append(buffer.data(), std::min(static_cast<std::size_t>(got), most - std::min(most, out.size())));
+    out.append(buffer.data(), std::min(static_cast<std::size_t>(got),
+                                       limits.output_bytes - std::min(limits.output_bytes, out.size())));
   }
 }
 
 /// Waits for the end of what has closed its output, killing it at the deadline.
-int collect(pid_t child, SteadyClock::time_point deadline) {
+int collect(pid_t child, SteadyClock::time_point deadline, const ChildLimits& limits) {
   int status = 0;
   for (;;) {
     const auto ended = waitpid(child, &status, WNOHANG);
     if (ended == child) return status;
     if (ended < 0 && errno != EINTR) return -1;
-    if (SteadyClock::now() >= deadline) kill(-child, SIGKILL);
+    if (SteadyClock::now() >= deadline || is_stopped(limits)) kill(-child, SIGKILL);
     usleep(1'000);
   }
 }
@@ -149,8 +154,8 @@ ChildResult run_child(const std::vector<std::string>& argv, const std::string& d
   setpgid(child, child);  // whoever of the two comes first
   writer.reset();
   const auto deadline = SteadyClock::now() + limits.deadline;
-  if (!read_output(reader.get(), deadline, limits.output_bytes, result.output)) kill(-child, SIGKILL);
-  const int status = collect(child, deadline);
+  if (!read_output(reader.get(), deadline, limits, result.output)) kill(-child, SIGKILL);
+  const int status = collect(child, deadline, limits);
   kill(-child, SIGKILL);  // what it left behind
   result.ok = status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
   return result;

@@ -1,4 +1,5 @@
 #pragma once
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -13,6 +14,7 @@ struct ChildLimits {
   std::chrono::milliseconds deadline{30'000};  // by the clock
   std::uint64_t file_bytes = 32ull << 20;      // of each file it writes
   std::size_t output_bytes = 1 << 20;          // of its standard output; the rest is dropped
+  const std::atomic<bool>* stop = nullptr;     // set by another thread: it is killed
 };
 
 struct ChildResult {

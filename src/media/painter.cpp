@@ -38,15 +38,17 @@ Painter::Source Painter::source_of(const std::string& mime_type) const {
 std::string Painter::paint(const PictureCache::WorkFolder& folder, const std::string& from, Source source,
                            int pixels) const {
   std::string picture = from;
+  ChildLimits limits;
+  limits.stop = &stopped_;
   if (source == Source::document) {
     picture = folder.path("page.jpg");
     run_child({pdf_, "-f", "1", "-l", "1", "-singlefile", "-jpeg", "-scale-to", fmt::to_string(pixels), from,
                folder.path("page")},
-              folder.path(), {});
+              folder.path(), limits);
   } else if (source == Source::video) {
     picture = folder.path("frame.png");
-    ChildLimits limits;
-    limits.memory_bytes = 2ull << 30;
+    auto more = limits;
+    more.memory_bytes = 2ull << 30;
     // The first picture after a second; of what is shorter, the first of all.
     for (const char* at : {"1", "0"}) {
       run_child(
@@ -70,7 +72,7 @@ std::string Painter::paint(const PictureCache::WorkFolder& folder, const std::st
            fmt::format("scale='min({0},iw)':'min({0},ih)':force_original_aspect_ratio=decrease", pixels),
            "-y",
            picture},
-          folder.path(), limits);
+          folder.path(), more);
       if (is_there(picture)) break;
     }
   }
@@ -78,7 +80,7 @@ std::string Painter::paint(const PictureCache::WorkFolder& folder, const std::st
   if (!is_there(picture)) return "";
   const auto made = run_child({vips_, picture, "--size", fmt::format("{0}x{0}>", pixels), "--eprofile",
                                "srgb", "-o", out + "[Q=82,strip,background=255,optimize-coding]"},
-                              folder.path(), {});
+                              folder.path(), limits);
   return made.ok && is_there(out) ? out : "";
 }
 

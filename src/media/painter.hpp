@@ -1,4 +1,6 @@
 #pragma once
+#include <atomic>
+#include <cstdint>
 #include <string>
 
 #include "media/picture_cache.hpp"
@@ -17,8 +19,12 @@ class Painter {
   /// turned as its EXIF says, without metadata; "" when the file is none of that kind, or damaged
   std::string paint(const PictureCache::WorkFolder& folder, const std::string& from, Source source,
                     int pixels) const;
+  /// What is being made ends at once, and nothing is made any more.
+  void stop() { stopped_ = true; }
+  bool stopped() const { return stopped_; }
 
  private:
+  std::atomic<bool> stopped_ = false;
   std::string vips_, pdf_, video_;
 };
 

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,8 +60,9 @@ bool head_is_enough(const std::string& type) {
   return type == "image/jpeg" || type == "image/png" || type == "image/webp" || type == "image/gif";
 }
 
-ChildLimits limits() {
+ChildLimits limits(const std::atomic<bool>& stop) {
   ChildLimits out;
+  out.stop = &stop;
   out.cpu_seconds = 10;
   out.deadline = std::chrono::seconds(15);
   out.output_bytes = 1 << 20;
@@ -102,14 +105,15 @@ struct Reader::Impl {
                : picture && head_is_enough(item.mime_type) ? kHeadBytes
                                                            : UINT64_MAX);
     if (picture && !header.empty()) {
-      const auto said = run_child({header, "-a", path}, folder.path(), limits());
+      const auto said = run_child({header, "-a", path}, folder.path(), limits(stopped));
       if (said.ok) out.facts = facts_of(said.output);
     } else if (is_pdf && !pdf.empty()) {
       out.text =
-          run_child({pdf, "-q", "-enc", "UTF-8", "-l", "100", path, "-"}, folder.path(), limits()).output;
+          run_child({pdf, "-q", "-enc", "UTF-8", "-l", "100", path, "-"}, folder.path(), limits(stopped))
+              .output;
     } else if (office != kOffice.end() && !zip.empty()) {
-      out.text =
-          text_between_tags(run_child({zip, "-p", path, office->member}, folder.path(), limits()).output);
+      out.text = text_between_tags(
+          run_child({zip, "-p", path, office->member}, folder.path(), limits(stopped)).output);
     } else if (plain) {
       out.text = contents_of(path);
     }
@@ -127,6 +131,7 @@ struct Reader::Impl {
       if (e.code() != Errc::internal && e.code() != Errc::not_found) throw;
       log::warn("content {} could not be read for the search: {}", item.content.value, e.what());
     }
+    if (stopped) return;
     db.write_now([&](db::Tx& tx) { store::keep(tx, item.content, found.facts, found.text); });
   }
 
@@ -134,12 +139,15 @@ struct Reader::Impl {
   blobs::Store& store;
   PictureCache cache;
   std::string header, pdf, zip;
+  std::atomic<bool> stopped = false;
   std::optional<ContentId> at;  // this pass has come to here; unset: a new pass
 };
 
 Reader::Reader(db::Db& db, blobs::Store& store, const Config& config)
     : impl_(std::make_unique<Impl>(db, store, config)) {}
 Reader::~Reader() = default;
+
+void Reader::stop() { impl_->stopped = true; }
 
 bool Reader::turn() {
   auto& at = impl_->at;
@@ -150,6 +158,7 @@ bool Reader::turn() {
   for (const auto& item : items) {
     impl_->take(item);
     at = item.content;
+    if (impl_->stopped) return false;
     if (std::chrono::steady_clock::now() >= end) return true;
   }
   if (items.size() == static_cast<std::size_t>(kItemsOfATurn)) return true;

@@ -53,7 +53,7 @@ struct Thumbnails::Impl : std::enable_shared_from_this<Impl> {
     if (!largest) {
       write_body(db, store, node.content, from);
       const auto made = painter.paint(folder, from, source, kLargest);
-      if (made.empty()) return cache.set_hopeless(node.content);
+      if (made.empty()) return painter.stopped() ? void() : cache.set_hopeless(node.content);
       if (!cache.take({node.content, {}, kLargest}, made)) return;
       if (pixels == kLargest) return;
       largest = cache.read({node.content, {}, kLargest});
@@ -86,7 +86,7 @@ struct Thumbnails::Impl : std::enable_shared_from_this<Impl> {
 
   void run(const files::Node& node, int pixels, const JobKey& key) {
     try {
-      make(node, pixels);
+      if (!painter.stopped()) make(node, pixels);
     } catch (const std::exception& e) {  // the database, the disk: another time
       log::warn("no thumbnail of content {}: {}", node.content.value, e.what());
     }
@@ -118,6 +118,7 @@ Thumbnails::Thumbnails(db::Db& db, blobs::Store& store, files::Files& files, con
 Thumbnails::~Thumbnails() { close(); }
 
 void Thumbnails::close() {
+  impl_->painter.stop();
   impl_->makers_pool.join();
   impl_->readers.join();
 }

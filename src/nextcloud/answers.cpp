@@ -47,7 +47,8 @@ void Answers::add(std::string_view href, const std::vector<Property>& has) {
   out_.end_propstat(200);
   if (!missing.empty()) {
     out_.begin_propstat();
-    for (const auto* name : missing) wire::append_empty_element(text_, name->first, name->second, kNamespaces);
+    for (const auto* name : missing)
+      wire::append_empty_element(text_, name->first, name->second, kNamespaces);
     out_.end_propstat(404);
   }
   out_.end_response();
@@ -66,7 +67,9 @@ std::string element(std::string_view name, std::string_view text) {
   return out;
 }
 
-std::string element(std::string_view name, std::uint64_t number) { return element(name, std::to_string(number)); }
+std::string element(std::string_view name, std::uint64_t number) {
+  return element(name, std::to_string(number));
+}
 
 Answers::Property resourcetype(bool is_folder) {
   return {kDav, "resourcetype",

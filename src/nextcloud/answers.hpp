@@ -11,9 +11,8 @@
 namespace welkin::nextcloud {
 
 /// The prefixes under which the apps look for names.
-inline constexpr wire::XmlNamespace kNamespaces[] = {{"s", "http://sabredav.org/ns"},
-                                                     {"oc", "http://owncloud.org/ns"},
-                                                     {"nc", "http://nextcloud.org/ns"}};
+inline constexpr wire::XmlNamespace kNamespaces[] = {
+    {"s", "http://sabredav.org/ns"}, {"oc", "http://owncloud.org/ns"}, {"nc", "http://nextcloud.org/ns"}};
 inline constexpr std::string_view kDav = "DAV:", kOwncloud = "http://owncloud.org/ns",
                                   kNextcloud = "http://nextcloud.org/ns";
 

@@ -12,14 +12,14 @@
 #include "welkin/files/part_uploads.hpp"
 #include "welkin/http/upload_headers.hpp"
 
-/// Three dialects of one thing. Names of parts are numbers from 0, numbers from 1, or ranges of bytes; the target
-/// is told at the end, at the beginning, or with each part. Only what the end says counts.
+/// Three dialects of one thing. Names of parts are numbers from 0, numbers from 1, or ranges of bytes; the
+/// target is told at the end, at the beginning, or with each part. Only what the end says counts.
 namespace welkin::nextcloud {
 namespace {
 
+using dav::TreeServices;
 using http::Method;
 using http::Status;
-using dav::TreeServices;
 
 constexpr std::string_view kFinal = ".file";
 
@@ -56,7 +56,8 @@ std::vector<Answers::Property> facts_of(const files::UploadPart& part, const fil
 }
 
 std::vector<Answers::Property> facts_of(const files::PartUpload& upload) {
-  return {resourcetype(true), last_modified(upload.touched_at),
+  return {resourcetype(true),
+          last_modified(upload.touched_at),
           {kOwncloud, "size", element("oc:size", upload.stored_bytes)},
           etag(std::to_string(upload.id.value) + std::to_string(upload.touched_at))};
 }
@@ -106,7 +107,8 @@ Task<> propfind_part(const TreeServices& services, http::Request& rq, http::Repl
     found = true;
   }
   if (!found && rq.param("part") == kFinal) {
-    answers.add(href, {resourcetype(false), content_length(upload.stored_bytes), last_modified(upload.touched_at)});
+    answers.add(href,
+                {resourcetype(false), content_length(upload.stored_bytes), last_modified(upload.touched_at)});
     found = true;
   }
   if (!found) throw Error(Errc::not_found, "not_found", "There is no such part");
@@ -153,11 +155,11 @@ Task<> finish(const TreeServices& services, http::Request& rq, http::Reply& rp) 
   if (rq.param("part") != kFinal) throw Error(Errc::forbidden, "forbidden", "Parts of uploads are not moved");
   auto& uploads = services.files.part_uploads();
   const auto upload = co_await uploads.get(rq.caller(), rq.param("upload"));
-  co_await dav::put_at_destination(
-      services, rq, rp, [&](files::UploadOptions options) -> Task<files::Written> {
-        if (!options.size_hint) options.size_hint = upload.total_bytes;
-        return uploads.finish(rq.caller(), upload.name, std::move(options));
-      });
+  co_await dav::put_at_destination(services, rq, rp,
+                                   [&](files::UploadOptions options) -> Task<files::Written> {
+                                     if (!options.size_hint) options.size_hint = upload.total_bytes;
+                                     return uploads.finish(rq.caller(), upload.name, std::move(options));
+                                   });
 }
 
 struct Route {
@@ -188,9 +190,10 @@ void mount_uploads(http::Router& router, const Services& base, const dav::Tree& 
   auto scope = router.scope({errors, authenticate});
   const std::string above = "/remote.php/dav/uploads";
   for (const auto& route : kRoutes) {
-    scope.on({route.method, above + route.pattern, std::string("nextcloud.uploads_") + route.name,
-              http::Access::dav, "upload", route.action},
-             [services, verb = route.verb](http::Request& rq, http::Reply& rp) { return verb(services, rq, rp); });
+    scope.on(
+        {route.method, above + route.pattern, std::string("nextcloud.uploads_") + route.name,
+         http::Access::dav, "upload", route.action},
+        [services, verb = route.verb](http::Request& rq, http::Reply& rp) { return verb(services, rq, rp); });
   }
   router.set_fallback(above, refusing_methods(errors, authenticate));
 }

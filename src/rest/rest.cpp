@@ -52,6 +52,8 @@ void mount(http::Router& router, const Services& services, std::function<Task<st
   mount_trash(scopes, *kept);
   mount_marks(scopes, *kept);
   mount_media(scopes, *kept);
+  mount_tus(scopes, *kept);
+  mount_chunked_uploads(scopes, *kept);
   mount_photos(scopes, *kept);
   mount_search(scopes, *kept);
   mount_batch(scopes, *kept);

@@ -40,6 +40,8 @@ void mount_trash(Scopes& s, const Services& services);
 void mount_marks(Scopes& s, const Services& services);      // favourites, recent
 void mount_media(Scopes& s, const Services& services);      // thumbnails
 void mount_openapi(Scopes& s, const http::Router& router);  // what all of them are
+void mount_tus(Scopes& s, const Services& services);              // uploads that can be resumed
+void mount_chunked_uploads(Scopes& s, const Services& services);  // the older ones
 void mount_photos(Scopes& s, const Services& services);
 void mount_search(Scopes& s, const Services& services);
 void mount_batch(Scopes& s, const Services& services);

@@ -44,8 +44,8 @@ TEST_F(StoreTest, BodiesOfEverySizeComeBack) {
 }
 
 TEST_F(StoreTest, ABodyOfManyBatchesHangsOnItsUploadAndIsJoined) {
-  // Past two batches and what the pipeline holds in memory: however slow the disk, the body then waits for its
-  // first batch to be durable, and asks for its upload.
+  // Past two batches and what the pipeline holds in memory: however slow the disk, the body then waits for
+  // its first batch to be durable, and asks for its upload.
   const Bytes body = random_bytes(200 * kMiB, 2);
   const Sealed sealed = seal(body, 200 * kKiB, body.size());
   ASSERT_TRUE(sealed.upload);
@@ -151,6 +151,16 @@ TEST_F(StoreTest, ListsLongerThanAViewAreLoadedAsTheyAreSent) {
   } out;
   tests::run(store().send(view, {0, view.size_bytes}, out));
   EXPECT_EQ(out.bytes, body.size() * 5000);
+  // Any part of it, also one that begins behind what the view holds, or at its end, or in the middle of a
+  // chunk.
+  const std::uint64_t held = kViewPartsMax * body.size();
+  for (const Slice slice :
+       {Slice{held, 1}, Slice{held - 1, 2}, Slice{held + 100, body.size() * 300},
+        Slice{body.size() * 4999 + 7, 10}, Slice{body.size() * 2500, body.size() * 2500}}) {
+    out.bytes = 0;
+    tests::run(store().send(view, slice, out));
+    EXPECT_EQ(out.bytes, slice.length) << slice.offset;
+  }
 }
 
 TEST_F(StoreTest, ReadAllRefusesWhatIsTooLarge) {

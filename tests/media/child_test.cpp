@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -44,6 +45,14 @@ TEST_F(Child, EndsAtItsDeadlineWithAllItStarted) {
   EXPECT_FALSE(sh("sleep 600 & sleep 600", limits).ok);
   EXPECT_FALSE(sh("exec >&-; sleep 600", limits).ok) << "also when it has closed its output";
   EXPECT_FALSE(sh("while :; do :; done", limits).ok);
+}
+
+TEST_F(Child, EndsWhenItIsStopped) {
+  std::atomic<bool> stop = true;
+  ChildLimits limits;
+  limits.deadline = std::chrono::hours(1);
+  limits.stop = &stop;
+  EXPECT_FALSE(sh("sleep 600", limits).ok);
 }
 
 TEST_F(Child, GetsNoMoreThanItsLimits) {

@@ -6,9 +6,12 @@ namespace {
 
 const std::string kOc = "{http://owncloud.org/ns}", kNc = "{http://nextcloud.org/ns}";
 const std::string kDesktop =
-    "<d:resourcetype/><d:getlastmodified/><d:getcontentlength/><d:getetag/><oc:id/><oc:fileid/><oc:downloadURL/><oc:dDC/>"
-    "<oc:permissions/><oc:checksums/><oc:size/><oc:share-types/><oc:data-fingerprint/><nc:lock/><nc:lock-owner/>"
-    "<nc:lock-owner-displayname/><nc:lock-owner-type/><nc:lock-owner-editor/><nc:lock-time/><nc:lock-timeout/>"
+    "<d:resourcetype/><d:getlastmodified/><d:getcontentlength/><d:getetag/><oc:id/><oc:fileid/"
+    "><oc:downloadURL/><oc:dDC/>"
+    "<oc:permissions/><oc:checksums/><oc:size/><oc:share-types/><oc:data-fingerprint/><nc:lock/"
+    "><nc:lock-owner/>"
+    "<nc:lock-owner-displayname/><nc:lock-owner-type/><nc:lock-owner-editor/><nc:lock-time/><nc:lock-timeout/"
+    ">"
     "<nc:lock-token/><nc:is-encrypted/><nc:is-mount-root/><nc:metadata-files-live-photo/>";
 
 TEST_F(NextcloudTest, N12_FormOfAListing) {
@@ -31,10 +34,12 @@ TEST_F(NextcloudTest, N13_EveryEntryHasWhatASyncNeeds) {
   const auto answer = propfind(files, "1", kDesktop);
   ASSERT_EQ(answer.responses.size(), 3u);
   for (const auto& entry : answer.responses) {
-    for (const auto& name : {kOc + "id", kOc + "fileid", kOc + "permissions", std::string("getetag"), kOc + "size"})
+    for (const auto& name :
+         {kOc + "id", kOc + "fileid", kOc + "permissions", std::string("getetag"), kOc + "size"})
       EXPECT_EQ(entry.status_of(name), 200) << name << " of " << entry.href;
     const auto id = entry.text(kOc + "id");
-    EXPECT_EQ(id.substr(0, 8), std::string(8 - entry.text(kOc + "fileid").size(), '0') + entry.text(kOc + "fileid"));
+    EXPECT_EQ(id.substr(0, 8),
+              std::string(8 - entry.text(kOc + "fileid").size(), '0') + entry.text(kOc + "fileid"));
     EXPECT_EQ(id.substr(8, 2), "oc");
     EXPECT_EQ(id.size(), 20u);
   }
@@ -58,7 +63,8 @@ TEST_F(NextcloudTest, N14_UnknownAndUnnamedProperties) {
   const auto all = propfind(files + "/a", "0", "");
   ASSERT_EQ(all.responses.size(), 1u);
   EXPECT_EQ(all.responses[0].order,
-            (std::vector<std::string>{"resourcetype", "getcontentlength", "getcontenttype", "getetag", "getlastmodified"}));
+            (std::vector<std::string>{"resourcetype", "getcontentlength", "getcontenttype", "getetag",
+                                      "getlastmodified"}));
 }
 
 TEST_F(NextcloudTest, N20_WhatIsNotThere) {
@@ -97,7 +103,8 @@ TEST_F(NextcloudTest, N40_Times) {
     EXPECT_EQ(last.header("x-oc-mtime"), "accepted");
     EXPECT_EQ(one(files + "/a", "d:getlastmodified", "getlastmodified"), "Tue, 14 Nov 2023 22:13:20 GMT");
   }
-  for (const auto* time : {"abc", "0x10", "-5", "0"}) EXPECT_EQ(put(files + "/a", "y", {{"X-OC-Mtime", time}}), 400);
+  for (const auto* time : {"abc", "0x10", "-5", "0"})
+    EXPECT_EQ(put(files + "/a", "y", {{"X-OC-Mtime", time}}), 400);
   EXPECT_EQ(get(files + "/a"), "x");
   ASSERT_EQ(put(files + "/b", "x", {{"X-OC-CTime", "1600000000"}}), 201);
   EXPECT_EQ(last.header("x-oc-ctime"), "accepted");

@@ -24,7 +24,8 @@ struct NextcloudTest : ::testing::Test {
       "xmlns:d='DAV:' xmlns:oc='http://owncloud.org/ns' xmlns:nc='http://nextcloud.org/ns' "
       "xmlns:ocs='http://open-collaboration-services.org/ns' xmlns:ocm='http://open-cloud-mesh.org/ns'";
   static std::string prop(const std::string& names) {
-    return "<?xml version=\"1.0\"?><d:propfind " + std::string(kSpaces) + "><d:prop>" + names + "</d:prop></d:propfind>";
+    return "<?xml version=\"1.0\"?><d:propfind " + std::string(kSpaces) + "><d:prop>" + names +
+           "</d:prop></d:propfind>";
   }
   static std::string sha1(std::string_view body) {
     crypto::DigestStream stream(crypto::Digest::sha1);

@@ -28,14 +28,16 @@ struct UploadsTest : NextcloudTest {
     return status("MOVE", at + "/.file", std::move(headers));
   }
   std::int64_t reserved() {
-    return server.number("select reserved_bytes from drives where owner_id = " + std::to_string(alice.id.value));
+    return server.number("select reserved_bytes from drives where owner_id = " +
+                         std::to_string(alice.id.value));
   }
   std::int64_t used() {
     return server.number("select used_bytes from drives where owner_id = " + std::to_string(alice.id.value));
   }
   std::int64_t parts() {
-    return server.number("select count(*) from upload_chunks c join uploads u on u.id = c.upload_id where u.user_id = " +
-                         std::to_string(alice.id.value));
+    return server.number(
+        "select count(*) from upload_chunks c join uploads u on u.id = c.upload_id where u.user_id = " +
+        std::to_string(alice.id.value));
   }
 };
 
@@ -47,7 +49,8 @@ TEST_F(UploadsTest, N42_NumbersFromZeroInAnyOrder) {
   EXPECT_EQ(part("0000000000000000", a), 201);
   EXPECT_EQ(part("0000000000000001", b), 201);
   ASSERT_EQ(finish(files + "/x%20y", {{"OC-Total-Length", "300003"}, {"X-OC-Mtime", "1700000000"}}), 201);
-  for (const auto* header : {"oc-fileid", "etag", "oc-etag", "date"}) EXPECT_NE(last.header(header), "") << header;
+  for (const auto* header : {"oc-fileid", "etag", "oc-etag", "date"})
+    EXPECT_NE(last.header(header), "") << header;
   EXPECT_EQ(last.header("x-oc-mtime"), "accepted");
   EXPECT_EQ(get(files + "/x%20y"), a + b + c);
   EXPECT_EQ(status("PROPFIND", at, {{"Depth", "1"}}), 404);
@@ -101,7 +104,8 @@ TEST_F(UploadsTest, N45_RefusalsChangeNothingAndKeepTheParts) {
   EXPECT_EQ(status("MOVE", at, {{"Destination", files + "/y"}}), 403);
   EXPECT_EQ(get(files + "/x"), "old2");
   EXPECT_EQ(etag_of(files + "/x"), tag);
-  ASSERT_EQ(finish(files + "/x", {{"If", "<" + files + "/x> ([" + tag + "])"}, {"OC-Total-Length", "3"}}), 204);
+  ASSERT_EQ(finish(files + "/x", {{"If", "<" + files + "/x> ([" + tag + "])"}, {"OC-Total-Length", "3"}}),
+            204);
   EXPECT_EQ(get(files + "/x"), "new");
 }
 
@@ -115,7 +119,8 @@ TEST_F(UploadsTest, N46_TwoAtOnceMakeOneFile) {
       for (int& answer : answers) {
         threads.emplace_back([&] {
           ApiClient own{server.port(), client.authorization()};
-          answer = own.send("MOVE", at + "/.file", {{"Destination", files + "/x" + std::to_string(round)}}).status;
+          answer =
+              own.send("MOVE", at + "/.file", {{"Destination", files + "/x" + std::to_string(round)}}).status;
         });
       }
       for (auto& thread : threads) thread.join();

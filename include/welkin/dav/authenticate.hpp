@@ -10,7 +10,6 @@ namespace welkin::dav {
 http::Middleware authenticate_dav(const Services& services, std::int32_t protocols = protocols::kWebdav);
 
 /// The same, but nobody needs to be known who does not claim to be somebody (OPTIONS).
-http::Middleware authenticate_claims(const Services& services,
-                                     std::int32_t protocols = protocols::kWebdav);
+http::Middleware authenticate_claims(const Services& services, std::int32_t protocols = protocols::kWebdav);
 
 }  // namespace welkin::dav

@@ -124,20 +124,20 @@ struct Located {
 };
 
 class Files;
-class Batches;     // welkin/files/batch.hpp
-class EventHub;    // welkin/files/events.hpp
-class Archives;    // welkin/files/archives.hpp
-class ChangeLog;   // welkin/files/changes.hpp
-class Locks;       // welkin/files/locks.hpp
-class Trash;       // welkin/files/trash.hpp
-class Versions;    // welkin/files/versions.hpp
-class Browse;      // welkin/files/browse.hpp
-class Properties;  // welkin/files/properties.hpp
-class Favorites;   // welkin/files/favorites.hpp
-class Recent;      // welkin/files/favorites.hpp
-class Search;      // welkin/files/search.hpp
+class Batches;      // welkin/files/batch.hpp
+class EventHub;     // welkin/files/events.hpp
+class Archives;     // welkin/files/archives.hpp
+class ChangeLog;    // welkin/files/changes.hpp
+class Locks;        // welkin/files/locks.hpp
+class Trash;        // welkin/files/trash.hpp
+class Versions;     // welkin/files/versions.hpp
+class Browse;       // welkin/files/browse.hpp
+class Properties;   // welkin/files/properties.hpp
+class Favorites;    // welkin/files/favorites.hpp
+class Recent;       // welkin/files/favorites.hpp
+class Search;       // welkin/files/search.hpp
 class PartUploads;  // welkin/files/part_uploads.hpp
-class Photos;      // welkin/files/photos.hpp
+class Photos;       // welkin/files/photos.hpp
 struct BrowseWants;
 
 /// A body on its way in. Feed it, then finish; destroying it unfinished drops everything.

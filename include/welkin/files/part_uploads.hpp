@@ -9,8 +9,8 @@
 #include "welkin/core/task.hpp"
 #include "welkin/files/files.hpp"
 
-/// Files that come in parts, in any order and over days. Parts are stored like any body, as chunks; putting them
-/// together joins lists and reads and moves no byte.
+/// Files that come in parts, in any order and over days. Parts are stored like any body, as chunks; putting
+/// them together joins lists and reads and moves no byte.
 namespace welkin::files {
 
 struct UploadRoom;
@@ -65,6 +65,10 @@ class PartUploads {
                                       std::optional<std::uint64_t> size_hint,
                                       std::optional<std::uint64_t> total_bytes);
   Task<> drop_part(Caller caller, std::string upload, std::string part);
+
+  /// `from`, in this order, become part of `into` and end. Their parts must be called by the offsets at which they
+  /// begin, and are called by those in the whole then. @throws Error not_found; invalid `twice`, `too_many_parts`
+  Task<> join(Caller caller, std::string into, std::vector<std::string> from);
 
   /// Puts the parts together and ends the upload; both happen or neither does. Of two at once one finds
   /// nothing any more. @param options  as of begin_upload; its size_hint is what the whole has to be

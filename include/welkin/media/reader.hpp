@@ -20,6 +20,8 @@ class Reader {
 
   // --- upkeep, for the scheduler: one turn of some seconds on the calling thread; true: more is waiting
   bool turn();
+  /// From another thread: the turn in hand ends soon, and what it was at is read another time.
+  void stop();
 
  private:
   struct Impl;

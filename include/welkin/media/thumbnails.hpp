@@ -58,7 +58,7 @@ class Thumbnails {
   /// Removes pictures whose content is gone.
   bool sweep_turn();
 
-  /// Ends after what is in hand. Idempotent.
+  /// Breaks off what is being made. Idempotent.
   void close();
 
   struct Impl;

@@ -5,10 +5,10 @@
 
 #include "dav/groupware/answer.hpp"
 #include "dav/groupware/filter_reader.hpp"
-#include "welkin/dav/resource.hpp"
 #include "welkin/calendars/freebusy.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/core/text.hpp"
+#include "welkin/dav/resource.hpp"
 
 namespace welkin::dav::groupware {
 namespace {

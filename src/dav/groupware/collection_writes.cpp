@@ -3,8 +3,8 @@
 #include "dav/groupware/conditions.hpp"
 #include "dav/groupware/refusal.hpp"
 #include "dav/groupware/update.hpp"
-#include "welkin/dav/resource.hpp"
 #include "welkin/core/error.hpp"
+#include "welkin/dav/resource.hpp"
 #include "welkin/http/fetch.hpp"
 
 namespace welkin::dav::groupware {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "welkin/dav/authenticate.hpp"
-#include "welkin/dav/errors.hpp"
 #include "dav/groupware/answer.hpp"
 #include "dav/groupware/collection_writes.hpp"
 #include "dav/groupware/feed.hpp"
@@ -16,6 +14,8 @@
 #include "dav/groupware/report.hpp"
 #include "dav/groupware/target.hpp"
 #include "welkin/core/error.hpp"
+#include "welkin/dav/authenticate.hpp"
+#include "welkin/dav/errors.hpp"
 
 namespace welkin::dav::groupware {
 namespace {
@@ -122,8 +122,9 @@ void mount_at(http::Router& router, const Services& services, const std::vector<
       scope.on({route.method, path + "/{*path}", called, http::Access::dav, "collection", route.action},
                handler);
     }
-    router.set_failure_form(path, {"application/xml; charset=utf-8",
-                                   [](auto slug, auto message) { return write_error(http::Status::bad_request, slug, message); }});
+    router.set_failure_form(path, {"application/xml; charset=utf-8", [](auto slug, auto message) {
+                                     return write_error(http::Status::bad_request, slug, message);
+                                   }});
     router.set_fallback(path, [answer_options, answer_others](http::Request& rq, http::Reply& rp,
                                                               const std::string& /*allowed*/) {
       return rq.method() == Method::options ? answer_options(rq, rp) : answer_others(rq, rp);

@@ -4,9 +4,9 @@
 #include "dav/groupware/limits.hpp"
 #include "dav/groupware/object_body.hpp"
 #include "dav/groupware/refusal.hpp"
-#include "welkin/dav/resource.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/core/text.hpp"
+#include "welkin/dav/resource.hpp"
 #include "welkin/http/upload_headers.hpp"
 #include "welkin/wire/multistatus.hpp"
 

@@ -7,8 +7,8 @@
 #include "dav/groupware/principal_reports.hpp"
 #include "dav/groupware/refusal.hpp"
 #include "dav/groupware/sync.hpp"
-#include "welkin/dav/resource.hpp"
 #include "welkin/core/error.hpp"
+#include "welkin/dav/resource.hpp"
 
 namespace welkin::dav::groupware {
 namespace {

@@ -3,10 +3,10 @@
 #include "dav/groupware/feed.hpp"
 #include "dav/groupware/live.hpp"
 #include "dav/groupware/refusal.hpp"
-#include "welkin/dav/resource.hpp"
 #include "welkin/collections/feeds.hpp"
 #include "welkin/core/error.hpp"
 #include "welkin/core/text.hpp"
+#include "welkin/dav/resource.hpp"
 
 namespace welkin::dav::groupware {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "welkin/dav/location.hpp"
 #include "welkin/core/text.hpp"
+#include "welkin/dav/location.hpp"
 #include "welkin/http/path.hpp"
 #include "welkin/wire/multistatus.hpp"
 #include "welkin/wire/xml.hpp"
@@ -26,7 +26,8 @@ std::size_t mount_size(std::vector<std::string>::const_iterator from,
 }
 
 /// The mount that these names are, as hrefs begin.
-std::string mount_of(const http::Request& rq, std::vector<std::string>::const_iterator from, std::size_t size) {
+std::string mount_of(const http::Request& rq, std::vector<std::string>::const_iterator from,
+                     std::size_t size) {
   std::string mount(rq.base_path());
   for (; size > 0; --size, ++from) (mount += '/') += *from;
   return mount;
@@ -120,7 +121,8 @@ std::optional<Spot> spot_of_uri(const http::Request& rq, std::string_view uri) {
   const auto first = names.cbegin() + static_cast<std::ptrdiff_t>(base.size());
   const auto size = mount_size(first, names.cend());
   if (size == 0) return std::nullopt;
-  return spot_at(mount_of(rq, first, size), {first + static_cast<std::ptrdiff_t>(size), names.cend()}, has_slash);
+  return spot_at(mount_of(rq, first, size), {first + static_cast<std::ptrdiff_t>(size), names.cend()},
+                 has_slash);
 }
 
 Kind kind_of(const collections::Collection& collection) {
