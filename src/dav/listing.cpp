@@ -10,8 +10,9 @@ constexpr std::size_t kTextMax = std::size_t{256} << 10;
 constexpr std::size_t kCostOfTurn = 64;
 
 Viewer viewer_of(const TreeServices& services, const http::Request& rq) {
-  return {rq.caller(), std::string(rq.base_path()) + services.tree.principals, services.clock.now(),
-          services.tree.instance_id, rq.base_url()};
+  return {rq.caller(),          std::string(rq.base_path()) + services.tree.principals,
+          services.clock.now(), services.tree.instance_id,
+          rq.base_url(),        &services.tree.has_preview};
 }
 
 std::string href_below(const std::string& folder, const files::BrowseRow& row) {

@@ -200,8 +200,14 @@ bool always_false(const Resource&, const Viewer&, std::string& out) {
 }
 constexpr char kIsEncrypted[] = "nc:is-encrypted", kCommentsCount[] = "oc:comments-count",
                kCommentsUnread[] = "oc:comments-unread", kIsFederated[] = "nc:is-federated",
-               kHideDownload[] = "nc:hide-download", kHidden[] = "nc:hidden",
-               kHasPreview[] = "nc:has-preview";
+               kHideDownload[] = "nc:hide-download", kHidden[] = "nc:hidden";
+
+bool has_preview(const Resource& r, const Viewer& v, std::string& out) {
+  const bool has = !r.row.is_folder() && r.row.size_bytes > 0 && v.has_preview != nullptr && *v.has_preview &&
+                   (*v.has_preview)(r.row.mime_type);
+  element(out, "nc:has-preview", has ? "true" : "false");
+  return true;
+}
 
 /// The lock that clients are told of: the first, when there are several.
 const files::Lock* lock_of(const Resource& r) { return r.locks.empty() ? nullptr : r.locks.front().lock; }
@@ -272,7 +278,7 @@ constexpr LiveProperty kLive[] = {
     {kNextcloud, "is-federated", Kinds::kBoth, kNever, 0, true, always_false<kIsFederated>},
     {kNextcloud, "hide-download", Kinds::kBoth, kNever, 0, true, always_false<kHideDownload>},
     {kNextcloud, "hidden", Kinds::kFile, kNever, 0, true, always_false<kHidden>},
-    {kNextcloud, "has-preview", Kinds::kBoth, kNever, 0, true, always_false<kHasPreview>},
+    {kNextcloud, "has-preview", Kinds::kBoth, kNever, needs::kMimeType, true, has_preview},
     {kNextcloud, "lock", Kinds::kFile, kNever, needs::kLocks, true, lock},
     {kNextcloud, "lock-owner", Kinds::kFile, kNever, needs::kLocks, true, lock_owner},
     {kNextcloud, "lock-owner-displayname", Kinds::kFile, kNever, needs::kLocks, true, lock_owner_displayname},

@@ -42,6 +42,7 @@ struct Viewer {
   Micros now = 0;
   std::string_view instance_id;  // oc:id ends with it; "" when there is none
   std::string base_url;          // origin and base path, without a slash at its end
+  const std::function<bool(std::string_view)>* has_preview = nullptr;  // of the tree
 };
 
 /// Bits of LiveProperty::needs.

@@ -27,7 +27,7 @@ bool is_there(const std::string& path) {
 Painter::Painter()
     : vips_(find_program("vipsthumbnail")), pdf_(find_program("pdftoppm")), video_(find_program("ffmpeg")) {}
 
-Painter::Source Painter::source_of(const std::string& mime_type) const {
+Painter::Source Painter::source_of(std::string_view mime_type) const {
   if (vips_.empty()) return Source::none;
   if (std::find(kPictures.begin(), kPictures.end(), mime_type) != kPictures.end()) return Source::picture;
   if (mime_type == "application/pdf" && !pdf_.empty()) return Source::document;

@@ -2,6 +2,7 @@
 #include <atomic>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "media/picture_cache.hpp"
 
@@ -14,7 +15,7 @@ class Painter {
   Painter();
   enum class Source { none, picture, document, video };
   /// How a picture is made of this type; `none`: it is not, or what it takes is not installed.
-  Source source_of(const std::string& mime_type) const;
+  Source source_of(std::string_view mime_type) const;
   /// @param from  a file in `folder`. @return the JPEG's path in `folder`, at most `pixels` wide and high,
   /// turned as its EXIF says, without metadata; "" when the file is none of that kind, or damaged
   std::string paint(const PictureCache::WorkFolder& folder, const std::string& from, Source source,

@@ -125,7 +125,7 @@ void Thumbnails::close() {
 
 std::string Thumbnails::tag_of(const files::Node& node) { return node.etag; }
 
-bool Thumbnails::makes_of(const std::string& mime_type) const {
+bool Thumbnails::makes_of(std::string_view mime_type) const {
   return impl_->painter.source_of(mime_type) != Painter::Source::none;
 }
 

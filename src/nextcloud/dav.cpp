@@ -16,6 +16,9 @@ dav::Tree tree(const Services& services, std::vector<std::string> mount, std::st
   out.protocols = kFileProtocols;
   out.for_nextcloud = true;
   out.instance_id = dav::instance_id(services.people);
+  out.has_preview = [&thumbnails = services.thumbnails](std::string_view type) {
+    return thumbnails.makes_of(type);
+  };
   return out;
 }
 

@@ -136,6 +136,18 @@ TEST_F(NextcloudTest, N53_WhatIsOfferedAbove) {
     EXPECT_NE(last.header("dav").find(word), std::string::npos) << last.header("dav");
 }
 
+TEST_F(NextcloudTest, N55_PreviewsArePromisedOfWhatTheyAreMadeOf) {
+  const std::string name = "{http://nextcloud.org/ns}has-preview";
+  put(files + "/a.jpg", "no picture, but called one");
+  put(files + "/a.bin", "no picture");
+  put(files + "/empty.jpg", "");
+  EXPECT_EQ(one(files + "/a.jpg", "nc:has-preview", name),
+            server.thumbnails->makes_of("image/jpeg") ? "true" : "false");
+  EXPECT_EQ(one(files + "/a.bin", "nc:has-preview", name), "false");
+  EXPECT_EQ(one(files + "/empty.jpg", "nc:has-preview", name), "false");
+  EXPECT_EQ(one(files + "/", "nc:has-preview", name), "false");
+}
+
 TEST_F(NextcloudTest, RenamedFilesKeepTheirIds) {
   ASSERT_EQ(put(files + "/old", "1"), 201);
   ASSERT_EQ(status("DELETE", files + "/old"), 204);

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,7 +18,8 @@ struct Tree {
   /// Sync clients that were made for another server: its headers, its names of errors, its allprop, and
   /// Destinations that were never encoded.
   bool for_nextcloud = false;
-  std::string instance_id;  // oc:id ends with it; "" where nobody has one
+  std::string instance_id;                            // oc:id ends with it; "" where nobody has one
+  std::function<bool(std::string_view)> has_preview;  // whether pictures are made of a type; unset: of none
 
   /// "/remote.php/dav/files/{user}", for routes.
   std::string pattern() const;

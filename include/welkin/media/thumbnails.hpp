@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "welkin/blobs/store.hpp"
 #include "welkin/core/caller.hpp"
@@ -52,7 +53,7 @@ class Thumbnails {
   /// The tag of a file's thumbnails, as `Thumbnail::tag` says it: for addresses that may be kept for ever.
   static std::string tag_of(const files::Node& node);
   /// Whether pictures are made of this type at all, with the programs that are installed.
-  bool makes_of(const std::string& mime_type) const;
+  bool makes_of(std::string_view mime_type) const;
 
   // --- upkeep, for the scheduler: one bounded turn on the calling thread; true: more is waiting
   /// Removes pictures whose content is gone.
