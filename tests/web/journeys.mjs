@@ -126,7 +126,7 @@ const journeys = {
     await page.getByRole("button", { name: "Move here" }).click();
     await gone(row(page, "letter.txt"));
     assert.deepEqual(await namesIn(page, home), ["Papers", "other.txt"]);
-    await page.getByRole("button", { name: "Undo" }).click();
+    await page.locator(".toast").getByRole("button", { name: "Undo", exact: true }).last().click();
     await row(page, "letter.txt").waitFor();
 
     // By dragging too.
@@ -143,7 +143,7 @@ const journeys = {
     await row(page, "other.txt").click();
     await page.getByRole("toolbar").getByRole("button", { name: "Trash" }).click();
     await gone(row(page, "other.txt"));
-    await page.getByRole("button", { name: "Undo" }).click();
+    await page.locator(".toast").getByRole("button", { name: "Undo", exact: true }).last().click();
     await row(page, "other.txt").waitFor();
     await row(page, "other.txt").click();
     await page.keyboard.press("Delete");
