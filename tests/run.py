@@ -26,7 +26,7 @@ WHY_LINES = 12
 # What a suite may take; beyond it hangs. Generous: machines differ, and this asserts nothing about speed.
 SECONDS_MAX, SECONDS_MAX_FULL = 900, 7200
 # Suites that need the machine to themselves, or start servers of their own: one after the other, at the end.
-ALONE = ("app", "crash", "scripts", "clients")
+ALONE = ("app", "crash", "scripts", "clients", "web")
 
 
 class Suite:

@@ -76,6 +76,8 @@ Task<> WebSocket::State::send() {
   while (!unsent.empty() && !over) {
     const std::string now = std::exchange(unsent, {});
     std::array pieces = {std::string_view(now)};
+    // Meant for the receiver, who was woken by it and has not had his turn yet.
+    if (connection.cut() == Cut::timeout) connection.forgive();
     if (!co_await connection.send(pieces, false)) over = true;
   }
   sending = false;
@@ -121,7 +123,9 @@ Task<> WebSocket::State::fill_or_ping(Ticks deadline) {
     pinged = false;
     co_return;
   }
-  if (n == 0 || connection.cut() != Cut::timeout || over) {
+  const auto cut = connection.cut();
+  const bool woken = cut == Cut::timeout || (cut == Cut::none && loop.draining);
+  if (n == 0 || !woken || over) {
     over = true;
     co_return;
   }
