@@ -19,10 +19,11 @@ namespace welkin::blobs {
 namespace {
 
 // All that Welkin puts into its directory; what else lies there came from somebody else.
-constexpr std::array<std::string_view, 18> kOurs{
+constexpr std::array<std::string_view, 20> kOurs{
     "blobs",          "spool",         "quarantine",   "found",        "store.id",          "store.lock",
     "store.suspect",  "store.id.new",  "welkin.toml",  "welkin.lock",  "postgres",          "postgres.log",
-    "postgres.log.1", "postgres.lock", "postgres.run", "postgres.new", "store.suspect.new", "lost+found"};
+    "postgres.log.1", "postgres.lock", "postgres.run", "postgres.new", "store.suspect.new", "lost+found",
+    "thumbnails",     "reading"};
 
 std::string octal(mode_t mode) {
   char text[8];

@@ -161,7 +161,7 @@ class Differential(unittest.TestCase):
             answer = ask_on(connection, "REPORT", "/dav/calendars/ada/personal/", QUERY, Authorization=proof, Depth="1")
             self.assertEqual(answer.status, 207)
             got = {}
-            for response in re.findall(r"<D:response>(.*?)</D:response>", answer.body.decode(), re.S):
+            for response in re.findall(r"<d:response>(.*?)</d:response>", answer.body.decode(), re.S):
                 uid = re.search(r"personal/(r-\d+)\.ics", response).group(1)
                 got[uid] = starts_of(response)
             differing = []

@@ -81,17 +81,17 @@ class Person:
                 raise AssertionError(f"{answer.status} {answer.body[:300]}")
             text = answer.body.decode()
             more = False
-            for response in re.findall(r"<D:response>(.*?)</D:response>", text, re.S):
-                href = re.search(r"<D:href>(.*?)</D:href>", response).group(1)
+            for response in re.findall(r"<d:response>(.*?)</d:response>", text, re.S):
+                href = re.search(r"<d:href>(.*?)</d:href>", response).group(1)
                 if href == path:
                     more = " 507 " in response
-                elif tag := re.search(r"<D:getetag>(.*?)</D:getetag>", response):
+                elif tag := re.search(r"<d:getetag>(.*?)</d:getetag>", response):
                     changed[href] = tag.group(1).replace("&quot;", '"')
                     removed.discard(href)
                 else:
                     removed.add(href)
                     changed.pop(href, None)
-            token = re.search(r"<D:sync-token>(.*?)</D:sync-token>", text).group(1)
+            token = re.search(r"<d:sync-token>(.*?)</d:sync-token>", text).group(1)
             if not more:
                 return changed, removed, token
 

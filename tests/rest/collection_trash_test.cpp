@@ -214,7 +214,7 @@ TEST_F(GroupwareQuota, IsObeyedByEveryWay) {
   leave(50);
   const auto dav = api.send("PUT", cal() + "b.ics", {{"Content-Type", "text/calendar"}}, event("b"));
   EXPECT_EQ(dav.status, 507) << dav.body;
-  EXPECT_NE(dav.body.find("<D:quota-not-exceeded/>"), std::string::npos) << dav.body;
+  EXPECT_NE(dav.body.find("<d:quota-not-exceeded/>"), std::string::npos) << dav.body;
   EXPECT_EQ(api.get(cal() + "b.ics").status, 404) << "nothing was stored";
   expect_error(api.json("POST", events(), R"({"summary":"x","start":"2026-01-05T10:00:00Z"})"), 507,
                "quota_not_exceeded");

@@ -127,7 +127,8 @@ TEST_F(Sharing, NoRouteIsLeftOut) {
   std::set<std::string> routes;
   for (const auto& route : server.router.routes())
     for (const char* resource : {"share", "feed", "subscription", "birthdays"})
-      if (route.resource == resource) routes.insert(route.name);
+      // What Nextcloud's clients ask of shares of files lists nothing.
+      if (route.resource == resource && !route.name.starts_with("ocs.")) routes.insert(route.name);
   EXPECT_EQ(routes, known);
   for (const char* target : {"/api/calendar-subscriptions", "/api/birthday-calendar"})
     for (const char* method : {"GET", "PUT", "POST"}) {

@@ -11,7 +11,7 @@ const { chromium } = require("playwright-core");
 
 const [journey, origin, username, password, link] = process.argv.slice(2);
 const SCRIPT_BYTES_MAX = 150_000;
-const ROUTES = ["files", "trash", "settings/profile", "settings/appearance", "settings/sessions", "settings/app-passwords",
+const ROUTES = ["files", "search", "search?q=letter", "favourites", "recent", "trash", "settings/profile", "settings/appearance", "settings/sessions", "settings/app-passwords",
                 "admin/overview", "admin/people"];
 
 const browser = await chromium.launch({ executablePath: process.env.WELKIN_CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
@@ -153,6 +153,52 @@ const journeys = {
     await page.getByRole("toolbar").getByRole("button", { name: "Restore" }).click();
     await page.getByRole("heading", { name: "The trash is empty" }).waitFor();
     assert.deepEqual(await namesIn(page, home), ["Papers", "other.txt"]);
+  },
+
+  async finding() {
+    const page = await open();
+    await signIn(page);
+    const home = await homeOf(page);
+    const put = (parent, name, body) =>
+      page.evaluate(async ([parent, name, body]) => {
+        const csrf = document.cookie.match(/welkin_csrf=([^;]*)/)[1];
+        const answer = await fetch(`/api/folders/${parent}/children/${name}`, { method: "PUT", body, headers: { "X-CSRF-Token": csrf } });
+        if (!answer.ok) throw new Error(`PUT ${answer.status}`);
+      }, [parent, name, body]);
+    await put(home, "journey-plan.txt", "to the north");
+    await put(home, "journey-notes.txt", "what was seen");
+    await row(page, "journey-plan.txt").waitFor();
+    // A favourite by its menu, then where favourites are, then none again.
+    await row(page, "journey-plan.txt").click({ button: "right" });
+    await page.getByRole("menuitem", { name: "Add to favourites" }).click();
+    await row(page, "journey-plan.txt").getByRole("img", { name: "Favourite" }).waitFor();
+    await page.getByRole("link", { name: "Favourites" }).first().click();
+    await page.waitForURL(/\/favourites$/);
+    await gone(row(page, "journey-notes.txt"));
+    await row(page, "journey-plan.txt").waitFor();
+    await row(page, "journey-plan.txt").click({ button: "right" });
+    await page.getByRole("menuitem", { name: "Remove from favourites" }).click();
+    await page.getByRole("heading", { name: "No favourites yet" }).waitFor();
+
+    await page.getByRole("link", { name: "Search" }).first().click();
+    await page.getByRole("searchbox").fill("journey not");
+    await row(page, "journey-notes.txt").waitFor();
+    await gone(row(page, "journey-plan.txt"));
+    await page.waitForURL(/search\?q=journey%20not$/);
+    await page.getByRole("searchbox").fill("nothing is called so");
+    await page.getByRole("heading", { name: "Nothing found" }).waitFor();
+    await page.getByRole("searchbox").fill("journey");
+    await row(page, "journey-plan.txt").dblclick();
+    await page.getByText("to the north").waitFor();
+    await page.keyboard.press("Escape");
+    await row(page, "journey-plan.txt").click();
+    await page.getByRole("toolbar").getByRole("button", { name: "Show in its folder" }).click();
+    await page.waitForURL(/\/files$/);
+    await row(page, "journey-plan.txt").waitFor();
+    await page.getByRole("link", { name: "Recent" }).first().click();
+    await page.waitForURL(/\/recent$/);
+    await gone(row(page, "journey-notes.txt"));
+    await row(page, "journey-plan.txt").waitFor();
   },
 
   async keyboard() {

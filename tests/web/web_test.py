@@ -91,6 +91,9 @@ class Everyday(Journey):
     def test_rename_move_delete_undo_restore(self):
         self.walk("everyday")
 
+    def test_favourites_search_and_recent(self):
+        self.walk("finding")
+
     def test_with_the_keyboard_alone(self):
         self.walk("keyboard")
 

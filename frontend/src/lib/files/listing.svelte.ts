@@ -112,3 +112,12 @@ export function folderListing(id: string, order: Order): Listing {
     return pageOf(await get(`/folders/${id}/resources?${query}${at}`, signal));
   });
 }
+
+/** What was found somewhere, with what each is found by. @param path  up to its last & or ?; null: nothing is asked for */
+export function foundListing(path: string | null): Listing {
+  return new Listing(async (cursor, signal) => {
+    if (path === null) return { items: [] };
+    const at = cursor ? `&cursor=${encodeURIComponent(cursor)}` : '';
+    return pageOf(await get(`${path}limit=${PAGE}${at}`, signal));
+  });
+}

@@ -220,3 +220,12 @@ export async function uploadInto(parent: string, dropped: Dropped): Promise<void
   }
   uploads.add(dropped.files.map(({ file, folder }) => ({ file, parent: made.get(folder.join('/')) ?? parent })));
 }
+
+export async function setFavourite(item: Item, favourite: boolean): Promise<void> {
+  await (favourite ? post : del)(`/favorites/${item.kind}/${item.id}`);
+}
+
+/** For the list of what was opened last; nothing depends on it. */
+export function noteOpened(item: Pick<Item, 'kind' | 'id'>): void {
+  post(`/recent/${item.kind}/${item.id}`).catch(() => {});
+}

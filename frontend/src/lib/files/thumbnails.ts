@@ -1,12 +1,11 @@
+import { apiUrl } from '$lib/api/client';
 import type { Item } from '$lib/api/types';
-import { shownAs } from './kinds';
-import { inlineUrl } from './operations';
+import { kindOf } from './kinds';
 
-/** Pictures this small are their own thumbnails; others show their glyph. */
-const OWN_BYTES_MAX = 1 << 20;
-const ROW_BYTES_MAX = 256 << 10;
+const PICTURED = new Set(['image', 'pdf', 'video']);
 
+/** Where the server's small picture of a file is, if it may have one; the address holds for this content only. */
 export function thumbnail(item: Item, large: boolean): string | null {
-  if (shownAs(item) !== 'image' || item.size === 0) return null;
-  return item.size <= (large ? OWN_BYTES_MAX : ROW_BYTES_MAX) ? inlineUrl(item) : null;
+  if (item.kind !== 'file' || item.size === 0 || !PICTURED.has(kindOf(item))) return null;
+  return apiUrl(`/files/${item.id}/thumbnail/${large ? 'preview' : 'icon'}?v=${encodeURIComponent(item.etag)}`);
 }
