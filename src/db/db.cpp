@@ -35,7 +35,7 @@ void Db::run_now_erased(Mode mode, const std::function<void(Tx&)>& job) {
 
 void Db::attach_pipeline(asio::io_context& io) {
   const std::lock_guard lock(impl_->mutex);
-  if (impl_->pipelines.size() >= impl_->pool->config().io_threads) return;
+  if (impl_->closed || impl_->pipelines.size() >= impl_->pool->config().io_threads) return;
   impl_->pipelines.emplace_back(&io, std::make_shared<Pipeline>(io, impl_->pool));
 }
 

@@ -19,6 +19,7 @@ struct Db::Impl {
   void close() {
     {
       const std::lock_guard lock(mutex);
+      closed = true;
       for (const auto& [io, pipeline] : pipelines) pipeline->close();
       pipelines.clear();
     }
@@ -36,6 +37,7 @@ struct Db::Impl {
   std::shared_ptr<Leases> leases;
   std::shared_ptr<Pool> pool;
   std::mutex mutex;
+  bool closed = false;  // a pipeline that came later would be closed by nobody, and hold up its io thread
   std::vector<std::pair<const boost::asio::io_context*, std::shared_ptr<Pipeline>>> pipelines;
 };
 

@@ -424,5 +424,19 @@ TEST(PipelineEnd, AStoppedLoopLeaksNothing) {
   db.close();
 }
 
+// A start that fails at once closes the Db before the loops have had their first turn.
+TEST(PipelineEnd, NoneComesAfterTheEnd) {
+  TestDb test_db(false);
+  PoolConfig config;
+  config.url = test_db.url();
+  config.io_threads = 1;
+  asio::io_context io(1);
+  Db db(config);
+  asio::post(io, [&] { db.attach_pipeline(io); });
+  db.close();
+  io.run_for(std::chrono::seconds(30));
+  EXPECT_TRUE(io.stopped()) << "something would keep the loop from its end";
+}
+
 }  // namespace
 }  // namespace welkin::db
