@@ -78,7 +78,7 @@ def tracked(root):
     else:
         names = []
         for folder, below, files in os.walk(root):
-            below[:] = [d for d in below if d not in ("build", "node_modules", ".git", "__pycache__")]
+            below[:] = [d for d in below if d not in ("build", "node_modules", ".svelte-kit", ".git", "__pycache__")]
             names += [os.path.relpath(os.path.join(folder, f), root) for f in files]
     return sorted(n for n in names if os.path.isfile(os.path.join(root, n)))
 
