@@ -92,16 +92,6 @@ void write_items(const Services& services, const Caller& caller, wire::JsonWrite
   json.end_array();
 }
 
-/// A tag of the answer itself: what is shown depends on rights that no version counts.
-Task<> send_tagged(Request& rq, Reply& rp, std::string json) {
-  const std::string user = std::to_string(rq.caller().user.value);
-  if (not_modified(rq, rp, listing_etag({json, user}))) {
-    co_await rp.send(Status::not_modified);
-    co_return;
-  }
-  co_await send_json_text(rp, Status::ok, std::move(json));
-}
-
 template <class Door>
 Task<> send_resources_of(const Services& services, Request& rq, Reply& rp, Door& door, const Family& family) {
   files::MarkQuery query;

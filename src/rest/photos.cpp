@@ -74,11 +74,7 @@ Task<> resources(const Services& services, Request& rq, Reply& rp) {
   json.end_array();
   if (!page.next.empty()) json.field("next_cursor", page.next);
   json.end_object();
-  if (not_modified(rq, rp, listing_etag({text, std::to_string(rq.caller().user.value)}))) {
-    co_await rp.send(Status::not_modified);
-    co_return;
-  }
-  co_await send_json_text(rp, Status::ok, std::move(text));
+  co_await send_tagged(rq, rp, std::move(text));
 }
 
 /// GET /api/photos/months -> {total, months: [{month: "2026-05", count}]}, the latest first

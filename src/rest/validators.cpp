@@ -1,5 +1,9 @@
 #include "rest/validators.hpp"
 
+#include <utility>
+
+#include "rest/body.hpp"
+
 #include "welkin/core/crypto.hpp"
 #include "welkin/core/text.hpp"
 #include "welkin/http/conditional.hpp"
@@ -21,6 +25,15 @@ bool not_modified(const http::Request& rq, http::Reply& rp, const std::string& e
   if (!rq.headers().has("if-none-match")) return false;
   const auto known = http::parse_etags(rq.headers().joined("if-none-match"));
   return known && http::weak_match(*known, etag);
+}
+
+Task<> send_tagged(http::Request& rq, http::Reply& rp, std::string json) {
+  const std::string user = std::to_string(rq.caller().user.value);
+  if (not_modified(rq, rp, listing_etag({json, user}))) {
+    co_await rp.send(http::Status::not_modified);
+    co_return;
+  }
+  co_await send_json_text(rp, http::Status::ok, std::move(json));
 }
 
 }  // namespace welkin::rest
